@@ -1,6 +1,10 @@
 //! A loaded `tokenizer.json`: token ids to text.
 
+mod set;
+
 use crate::Error;
+
+pub use set::TokenizerSet;
 
 /// How ids become text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -324,7 +324,7 @@ fn plain_run(bytes: &[u8]) -> usize {
     bytes.len() - tail.len() + tail.iter().position(stop).unwrap_or(tail.len())
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(target_arch = "wasm32")))]
 mod tests {
     use super::*;
 

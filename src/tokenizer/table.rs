@@ -195,7 +195,8 @@ impl Table {
         // One bit of a slot hides it; which one, is settled here.
         let hidden = if options.skip_special_tokens { SPECIAL } else { 0 };
         let start = out.len();
-        out.reserve(ids.len().saturating_mul(5).min(self.bytes.len().saturating_add(ids.len())) + WIDE);
+        // A guess for most texts; beyond it, the buffer grows as it must.
+        out.reserve(ids.len().saturating_mul(5).min(1 << 24) + WIDE);
         if self.runs {
             self.walk::<true>(ids, hidden, out)
         } else {

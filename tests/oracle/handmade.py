@@ -182,7 +182,7 @@ def ids_and_added_tokens(book):
     book.add("added-with-unknown-field", tokenizer("a", [added("<X>", 1, "s", note=3)], FUSE), [([0, 1], yes, None)],
              trap=9)  # fmt: skip
     book.add("added-id-negative", tokenizer("a", [added("<X>", -1)], FUSE), trap=9, error=True)
-    book.add("added-id-float", tokenizer("a", [added("<X>", 1.0)], FUSE), trap=9, error=True)
+    book.add("added-id-float", text_of(tokenizer("a", [added("<X>", 1.0)], FUSE)), trap=9, error=True)
     book.add("added-id-too-big", tokenizer("a", [added("<X>", 2**32)], FUSE), trap=9, error=True)
     book.add("added-special-not-bool", tokenizer("a", [added("<X>", 1, special=1)], FUSE), trap=9, error=True)
     book.add("added-file-order", tokenizer("a", [added("<Y>", 2, "s"), added("<X>", 1, "s")], FUSE),

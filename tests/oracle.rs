@@ -167,36 +167,40 @@ macro_rules! real_tokenizers {
 }
 
 real_tokenizers! {
-    qwen2_5: 0,
-    qwen3: 0,
-    llama3_1: 0,
-    gpt2: 0,
-    gpt35turbo: 0,
-    gpt4o: 0,
-    gptoss: 0,
-    claude: 0,
-    deepseek_v3: 0,
-    mistral_nemo: 0,
-    command_r_plus: 0,
-    gemma3: 0,
-    yi: 0,
-    llama2: 0,
-    internlm2: 0,
-    chatglm3: 0,
-    deepseek_v4: 0,
-    minilm: 0,
-    e5_multilingual: 0,
+    qwen2_5: 638_274,
+    qwen3: 638_292,
+    llama3_1: 540_064,
+    gpt2: 212_510,
+    gpt35turbo: 422_578,
+    gpt4o: 841_406,
+    gptoss: 841_406,
+    claude: 274_442,
+    deepseek_v3: 542_360,
+    mistral_nemo: 551_924,
+    command_r_plus: 1_072_472,
+    gemma3: 1_102_282,
+    yi: 270_258,
+    llama2: 135_802,
+    internlm2: 390_126,
+    chatglm3: 273_528,
+    deepseek_v4: 544_314,
+    minilm: 129_290,
+    e5_multilingual: 1_051_254,
 }
 
 #[test]
 fn every_tokenizer_of_the_manifest_is_tested() {
     let manifest = read_json("tests/oracle/tokenizers.json");
-    let keys: Vec<_> = manifest["tokenizers"].as_array().unwrap().iter().map(|entry| entry["key"].as_str().unwrap()).collect();
+    let keys: Vec<_> =
+        manifest["tokenizers"].as_array().unwrap().iter().map(|entry| entry["key"].as_str().unwrap()).collect();
     assert_eq!(keys, REAL);
     for entry in manifest["tokenizers"].as_array().unwrap() {
         let key = entry["key"].as_str().unwrap();
         let expected = read_json(&format!("tests/oracle/expected/{key}.json"));
-        assert_eq!(expected["sha256"], entry["files"]["tokenizer.json"]["sha256"], "{key}: expected texts of another file");
+        assert_eq!(
+            expected["sha256"], entry["files"]["tokenizer.json"]["sha256"],
+            "{key}: expected texts of another file"
+        );
     }
 }
 
@@ -254,5 +258,9 @@ fn handmade_tokenizers() {
         }
     }
     assert!(failures.is_empty(), "{} of {}:\n\n{}", failures.len(), items.len(), failures.join("\n\n"));
-    assert_eq!((items.len(), texts, refused, differing), (0, 0, 0, 0), "tokenizers, texts, refused files, known differences");
+    assert_eq!(
+        (items.len(), texts, refused, differing),
+        (358, 4100, 111, 19),
+        "tokenizers, texts, refused files, known differences"
+    );
 }

@@ -1,6 +1,25 @@
 //! A loaded `tokenizer.json`: token ids to text.
 
-use crate::Error;
+mod chain;
+mod decoders;
+#[cfg(feature = "general")]
+mod general;
+#[cfg(not(feature = "general"))]
+#[path = "no_general.rs"]
+mod general;
+mod json;
+mod read;
+mod set;
+mod sniff;
+mod spec;
+mod table;
+
+use chain::{Chain, Step};
+use table::Table;
+
+pub use set::TokenizerSet;
+
+use crate::{Error, ErrorCode};
 
 /// How ids become text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -47,47 +66,117 @@ pub struct LoadOptions<'a> {
 /// Facts about a loaded tokenizer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenizerInfo {
-    /// Number of ids that decode to a token.
+    /// Number of ids that decode to a token, added tokens included.
     pub vocab_size: usize,
     /// The declared decoder, in words: `"ByteLevel"`, `"Sequence[Replace, ByteFallback, Fuse]"`, `"none"`.
     pub decoder: String,
-    /// Id and content of each special token, by id.
+    /// Id and text of each token that `skip_special_tokens` leaves out, by id. The text is what the decoder is given.
     pub special_tokens: Vec<(u32, String)>,
-    /// `"table"`, `"chain"` or `"general"`.
+    /// `"table"` or `"chain"`: our own; `"general"`: the `tokenizers` crate was asked for or takes part in decoding.
     pub engine: &'static str,
 }
 
 /// A loaded tokenizer.
 #[derive(Debug)]
-pub struct Tokenizer {}
+pub struct Tokenizer {
+    vocabulary: Vocabulary,
+    clean_up: Option<fn(&str) -> String>,
+    info: TokenizerInfo,
+}
+
+/// What decodes.
+#[derive(Debug)]
+enum Vocabulary {
+    Table(Table),
+    Chain(Chain),
+}
 
 impl Tokenizer {
     /// Reads a `tokenizer.json`.
     pub fn from_json(bytes: &[u8]) -> Result<Tokenizer, Error> {
         Tokenizer::load(bytes, &LoadOptions::default())
     }
+
     /// Reads a `tokenizer.json` with options.
-    pub fn load(_bytes: &[u8], _options: &LoadOptions<'_>) -> Result<Tokenizer, Error> {
-        todo!()
+    pub fn load(bytes: &[u8], options: &LoadOptions<'_>) -> Result<Tokenizer, Error> {
+        if options.compat != Compat::Tokenizers {
+            let what = "compat: only the reading of the tokenizers library is available in this build";
+            return Err(Error::new(ErrorCode::InvalidOptions, what));
+        }
+        if options.engine == Engine::General && !cfg!(feature = "general") {
+            let what = "engine: this build does not contain the general engine; use a build that has it";
+            return Err(Error::new(ErrorCode::EngineNotAvailable, what));
+        }
+        let spec = read::read(bytes)?;
+        Tokenizer::build(spec, options.engine)
     }
-    /// The text of the ids.
-    pub fn decode(&self, _ids: &[u32], _options: DecodeOptions) -> String {
-        todo!()
+
+    fn build(mut spec: spec::Spec, engine: Engine) -> Result<Tokenizer, Error> {
+        let words = spec.number()?;
+        let (steps, decoder) = match spec.decoder {
+            Some(decoder) => (Some(decoder.steps), decoder.words),
+            None => (None, "none".to_owned()),
+        };
+        let special = words.list.iter().filter(|word| word.special);
+        let special = special.map(|&word| (word.id, String::from_utf8_lossy(words.text(word)).into_owned()));
+        let regex = steps.iter().flatten().any(|step| matches!(step, Step::Regex(_)));
+        let special_tokens = special.collect();
+        let vocab_size = words.list.len();
+        let vocabulary = match steps.as_deref().and_then(|steps| Table::new(&words, steps)) {
+            Some(table) => Vocabulary::Table(table),
+            None => Vocabulary::Chain(Chain { words, steps }),
+        };
+        let engine = match vocabulary {
+            _ if regex || engine == Engine::General => "general",
+            Vocabulary::Table(_) => "table",
+            Vocabulary::Chain(_) => "chain",
+        };
+        let info = TokenizerInfo { vocab_size, decoder, special_tokens, engine };
+        Ok(Tokenizer { vocabulary, clean_up: spec.clean_up, info })
     }
+
+    /// The text of the ids. Ids that no token has are left out, as the reference leaves them out.
+    pub fn decode(&self, ids: &[u32], options: DecodeOptions) -> String {
+        into_text(self.decode_bytes(ids, options))
+    }
+
     /// Appends the bytes whose lossy UTF-8 reading is the text.
-    pub fn decode_into(&self, _ids: &[u32], _options: DecodeOptions, _out: &mut Vec<u8>) {
-        todo!()
+    pub fn decode_into(&self, ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {
+        let Some(clean_up) = self.clean_up else { return self.decode_raw(ids, options, out) };
+        let mut raw = Vec::new();
+        self.decode_raw(ids, options, &mut raw);
+        out.extend_from_slice(clean_up(&into_text(raw)).as_bytes());
     }
+
     /// The bytes whose lossy UTF-8 reading is the text of [`Tokenizer::decode`].
-    pub fn decode_bytes(&self, _ids: &[u32], _options: DecodeOptions) -> Vec<u8> {
-        todo!()
+    pub fn decode_bytes(&self, ids: &[u32], options: DecodeOptions) -> Vec<u8> {
+        let mut out = Vec::new();
+        self.decode_into(ids, options, &mut out);
+        out
     }
+
+    fn decode_raw(&self, ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {
+        match &self.vocabulary {
+            Vocabulary::Table(table) => table.decode_into(ids, options, out),
+            Vocabulary::Chain(chain) => chain.decode_into(ids, options, out),
+        }
+    }
+
     /// Whether the id decodes to a token.
-    pub fn contains(&self, _id: u32) -> bool {
-        todo!()
+    pub fn contains(&self, id: u32) -> bool {
+        match &self.vocabulary {
+            Vocabulary::Table(table) => table.contains(id),
+            Vocabulary::Chain(chain) => chain.words.get(id).is_some(),
+        }
     }
+
     /// Facts about the vocabulary.
     pub fn info(&self) -> TokenizerInfo {
-        todo!()
+        self.info.clone()
     }
+}
+
+/// The text of bytes, without a copy if they are text.
+fn into_text(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
 }

@@ -8,7 +8,6 @@ README.md in this folder says what the files hold.
 """
 
 import argparse
-import base64
 import hashlib
 import json
 import os
@@ -199,7 +198,7 @@ def handmade_item(item, complaints):
     data = value if isinstance(value, bytes) else (value if isinstance(value, str) else handmade.text_of(value)).encode()
     out = {"name": item["name"]} | ({"trap": item["trap"]} if item["trap"] else {})
     out |= (
-        {"base64": base64.b64encode(value).decode()} if isinstance(value, bytes)
+        {"hex": value.hex()} if isinstance(value, bytes)
         else {"raw": value} if isinstance(value, str) else {"tokenizer": value}
     )  # fmt: skip
     if item["differs"]:

@@ -1,0 +1,267 @@
+//! A body with token ids in, the same body with their text out, and a report.
+
+use std::collections::BTreeMap;
+
+use crate::formats::{Format, detect, record};
+use crate::ids::{Ids, Refusal};
+use crate::json::{Edits, Json};
+use crate::layouts::{Existing as Standing, Found, Layout, Resolved, Select, resolve};
+use crate::limits::Limits;
+use crate::report::{Comparison, FieldReport, Report, SelectReport, Status, Unknown};
+use crate::tokenizer::{DecodeOptions, Tokenizer, TokenizerSet};
+use crate::view::{Text, Tree, View, Write};
+use crate::{Error, ErrorCode};
+
+/// What to do with text that is there already.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Existing {
+    /// It stays; the report says whether it is what the ids say.
+    #[default]
+    Keep,
+    /// Ours is written in its place, as verl does.
+    Replace,
+}
+
+/// How a body is enriched.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct EnrichOptions {
+    /// The wire format.
+    pub format: Format,
+    /// The layouts, in the order in which they are tried.
+    pub layouts: Vec<Layout>,
+    /// Whether each span is expected to hold ids: one without is then reported. False for the built-in layouts, which
+    /// are tried on anything.
+    pub expect_ids: bool,
+    /// What to do with text that is there already.
+    pub existing: Existing,
+    /// How ids become text.
+    pub decode: DecodeOptions,
+    /// Bounds on one call.
+    pub limits: Limits,
+}
+
+impl Default for EnrichOptions {
+    fn default() -> EnrichOptions {
+        EnrichOptions {
+            format: Format::Auto,
+            layouts: Layout::builtin(),
+            expect_ids: false,
+            existing: Existing::Keep,
+            decode: DecodeOptions::default(),
+            limits: Limits::default(),
+        }
+    }
+}
+
+/// An enriched body.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Enriched {
+    /// The body: every byte as it was, and the texts between.
+    pub body: Vec<u8>,
+    /// What was done.
+    pub report: Report,
+}
+
+/// Writes the text of all token ids that the layouts find into a body.
+///
+/// # Errors
+/// `compressed_input`: the body is gzip. `unknown_format`: it is in no known format. `invalid_body`: it is broken; of
+/// JSON lines a broken one is copied and reported instead. `limit_exceeded`: it is too large, too deep, or its output
+/// is. The caller still has the body and can pass it on.
+///
+/// # Example
+/// ```no_run
+/// use token2text::{EnrichOptions, Tokenizer, TokenizerSet, enrich};
+///
+/// let tokenizer = Tokenizer::from_json(&std::fs::read("tokenizer.json")?)?;
+/// let body = br#"{"inputs": {"prompt_ids": [9707]}, "outputs": {"token_ids": [4337]}}"#;
+/// let enriched = enrich(body, &TokenizerSet::from(tokenizer), &EnrichOptions::default())?;
+/// println!("{}", String::from_utf8_lossy(&enriched.body));
+/// println!("{}", enriched.report.summary());
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub fn enrich(body: &[u8], tokenizers: &TokenizerSet, options: &EnrichOptions) -> Result<Enriched, Error> {
+    check_size(body, &options.limits)?;
+    let (format, rule) = detect(body, options.format)?;
+    let mut report = Report { format: format.as_str(), rule, ..Report::default() };
+    let body = record::rewrite(body, &options.limits, &mut |path, value| {
+        let mut edits = Edits::default();
+        match value {
+            Ok(json) => {
+                let views = record::views(json, Json::ROOT, path);
+                for write in enrich_views(json, &views, tokenizers, options, &mut report) {
+                    json.write(&write, &mut edits);
+                }
+            }
+            Err(error) => {
+                let message = format!("the line is not JSON and was copied: {} at byte {}", error.what, error.at);
+                report.warn("invalid_body", message, path.to_owned());
+            }
+        }
+        edits
+    })?;
+    Ok(Enriched { body, report })
+}
+
+/// Takes the texts out of a body that a default enrichment put in: each that stands exactly where enrichment puts it.
+/// Text at another place, as verl's own after the ids, stays. A producer's own text at exactly that place goes too.
+///
+/// Of `options`, `format`, `layouts` and `limits` are read.
+///
+/// # Errors
+/// As [`enrich`].
+pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
+    check_size(body, &options.limits)?;
+    detect(body, options.format)?;
+    record::rewrite(body, &options.limits, &mut |path, value| {
+        let mut edits = Edits::default();
+        let Ok(json) = value else { return edits };
+        for view in record::views(json, Json::ROOT, path) {
+            let found = resolve(json, &view, &options.layouts, &options.limits);
+            let mut candidates = BTreeMap::<u32, Vec<_>>::new();
+            for place in found.into_iter().filter_map(|found| found.state.ok()) {
+                if matches!(place.existing, Standing::Text { at_place: true, .. }) {
+                    candidates.entry(place.object).or_default().push((place.key, place.before));
+                }
+            }
+            candidates.iter().for_each(|(object, candidates)| json.take_out(*object, candidates, &mut edits));
+        }
+        edits
+    })
+}
+
+/// Decodes the fields of spans; gives the texts to be written.
+pub(crate) fn enrich_views(
+    tree: &mut dyn Tree,
+    views: &[View],
+    tokenizers: &TokenizerSet,
+    options: &EnrichOptions,
+    report: &mut Report,
+) -> Vec<Write> {
+    let mut writes = Vec::new();
+    for view in views {
+        report.spans += 1;
+        let found = resolve(tree, view, &options.layouts, &options.limits);
+        if found.is_empty() {
+            report.totals.spans_without_ids += 1;
+            if options.expect_ids {
+                let mut names: Vec<_> = options.layouts.iter().map(|layout| layout.name()).collect();
+                names.dedup();
+                let message = format!("the layouts ({}) find no ids here", names.join(", "));
+                report.warn("no_ids_found", message, view.path.clone());
+            }
+        }
+        let tokenizer = tokenizers.find(view.model.as_deref()).ok_or_else(|| {
+            let model =
+                view.model.as_ref().map_or("the span names no model".into(), |name| format!("the model is `{name}`"));
+            Refusal::new("no_tokenizer", format!("{model}, and no pattern of the tokenizers matches"))
+        });
+        for mut field in found {
+            for (path, message) in std::mem::take(&mut field.odd_lengths) {
+                report.warn("odd_length", message, path);
+            }
+            writes.extend(enrich_field(field, &tokenizer, options, report));
+        }
+    }
+    writes
+}
+
+fn enrich_field(
+    found: Found<'_>,
+    tokenizer: &Result<(&str, &Tokenizer), Refusal>,
+    options: &EnrichOptions,
+    report: &mut Report,
+) -> Option<Write> {
+    let mut field = FieldReport {
+        path: found.path,
+        text_path: found.text_path,
+        kind: found.kind,
+        layout: found.layout.to_owned(),
+        tokenizer: None,
+        ids: 0,
+        status: Status::Skipped,
+        reason: None,
+        detail: None,
+        existing: None,
+        select: found.select.map(|(select, path)| select_report(select, path)),
+        index: found.index,
+        converted: None,
+        unknown: None,
+    };
+    let write = found.state.and_then(|place| {
+        field.ids = place.ids.ids.len();
+        field.converted = place.ids.converted.map(|spelling| spelling.as_str());
+        let (pattern, tokenizer) = tokenizer.as_ref().map_err(Clone::clone)?;
+        field.tokenizer = Some((*pattern).to_owned());
+        field.unknown = Unknown::among(&place.ids.ids, |id| tokenizer.contains(id));
+        let text = decode(&place.ids, tokenizer, options)?;
+        Ok(write(place, text, options.existing, &mut field))
+    });
+    let write = write.unwrap_or_else(|refusal| {
+        field.reason = Some(refusal.reason);
+        field.detail = Some(refusal.detail);
+        None
+    });
+    report.field(field);
+    write
+}
+
+/// Decides what becomes of a text, given what is there.
+fn write(place: Resolved, text: Text, existing: Existing, field: &mut FieldReport) -> Option<Write> {
+    field.status = match &place.existing {
+        Standing::Nothing => Status::Decoded,
+        Standing::Other(_) => Status::Replaced,
+        Standing::Text { texts, at_place } => {
+            let is_same = Standing::is_same(texts, &text);
+            field.existing = Some(if is_same { Comparison::Same } else { Comparison::Different });
+            match existing {
+                Existing::Keep => Status::Kept,
+                Existing::Replace if is_same && *at_place => Status::Kept,
+                Existing::Replace if *at_place => Status::Replaced,
+                // The producer's text elsewhere is not ours to touch.
+                Existing::Replace => Status::Decoded,
+            }
+        }
+    };
+    let Resolved { object, key, before, .. } = place;
+    (field.status != Status::Kept).then_some(Write { object, key, before, text })
+}
+
+fn decode(ids: &Ids, tokenizer: &Tokenizer, options: &EnrichOptions) -> Result<Text, Refusal> {
+    let most = options.limits.text_bytes_per_field;
+    let mut room = most;
+    let mut texts = Vec::new();
+    for row in ids.rows() {
+        let text = tokenizer.decode(row, options.decode);
+        room = room.checked_sub(text.len()).ok_or_else(|| {
+            Refusal::new("limit_exceeded", format!("the text has more than {most} bytes (limit `textBytesPerField`)"))
+        })?;
+        texts.push(text);
+    }
+    Ok(match (&ids.rows, texts.pop()) {
+        (None, Some(text)) => Text::One(text),
+        (_, last) => {
+            texts.extend(last);
+            Text::Many(texts)
+        }
+    })
+}
+
+fn select_report(select: &Select, path: String) -> SelectReport {
+    match *select {
+        Select::Mask { wanted, equal: true, .. } => SelectReport::Value { mask: path, value: wanted },
+        Select::Mask { wanted, equal: false, .. } => SelectReport::Not { mask: path, not: wanted },
+        Select::Ranges { inside, .. } => SelectReport::Ranges { ranges: path, inside },
+        Select::Tail { inside, .. } => SelectReport::Tail { tail: path, inside },
+    }
+}
+
+fn check_size(body: &[u8], limits: &Limits) -> Result<(), Error> {
+    if body.len() <= limits.body_bytes {
+        return Ok(());
+    }
+    let what = format!("the body has {} bytes, the limit `bodyBytes` is {}", body.len(), limits.body_bytes);
+    Err(Error::new(ErrorCode::LimitExceeded, what))
+}

@@ -1,0 +1,380 @@
+//! Token ids out of any JSON value, or the reason why not. Nothing is guessed: a value that is not ids in one of
+//! the listed spellings is refused with what was wrong and where.
+
+mod printed;
+
+use std::borrow::Cow;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD as BASE64;
+
+use crate::json::{Json, skip_space, unescape, value_end};
+use crate::view::Tree as _;
+use printed::numpy_scalar;
+
+/// Token ids of one field.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub(crate) struct Ids {
+    pub ids: Vec<u32>,
+    /// For a list of lists: where each row ends in `ids`.
+    pub rows: Option<Vec<usize>>,
+    /// How the ids were spelled, if not as a list of integers.
+    pub converted: Option<Spelling>,
+}
+
+impl Ids {
+    /// A list of integers.
+    pub(crate) fn list(ids: Vec<u32>) -> Ids {
+        Ids { ids, ..Ids::default() }
+    }
+
+    /// The rows of a list of lists, or the one list.
+    pub(crate) fn rows(&self) -> impl Iterator<Item = &[u32]> {
+        let ends: &[usize] = self.rows.as_deref().unwrap_or(std::slice::from_ref(&ONE_ROW));
+        let mut start = 0;
+        ends.iter().map(move |&end| {
+            let end = end.min(self.ids.len());
+            let row = &self.ids[start..end];
+            start = end;
+            row
+        })
+    }
+}
+
+/// Stands for the end of the only row.
+static ONE_ROW: usize = usize::MAX;
+
+/// A spelling of ids that is not a JSON list of integers. The first that was met is named in the report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spelling {
+    JsonString,
+    DecimalStrings,
+    IntegralFloats,
+    OtlpValues,
+    NumpyArray,
+    NumpyScalars,
+    PythonList,
+    SingleInteger,
+    Base64Int32,
+    TokenIdStrings,
+}
+
+impl Spelling {
+    /// The name in the report.
+    pub(crate) fn as_str(self) -> &'static str {
+        match self {
+            Spelling::JsonString => "json_string",
+            Spelling::DecimalStrings => "decimal_strings",
+            Spelling::IntegralFloats => "integral_floats",
+            Spelling::OtlpValues => "otlp_values",
+            Spelling::NumpyArray => "numpy_array",
+            Spelling::NumpyScalars => "numpy_scalars",
+            Spelling::PythonList => "python_list",
+            Spelling::SingleInteger => "single_integer",
+            Spelling::Base64Int32 => "base64_int32",
+            Spelling::TokenIdStrings => "token_id_strings",
+        }
+    }
+}
+
+/// How a layout says that a value is encoded; such values are never recognised by their looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Encoding {
+    /// Base64 of little-endian 32-bit integers.
+    Base64Int32,
+    /// Strings `token_id:N`.
+    TokenIdStrings,
+}
+
+/// Why a value is not taken as ids: a stable code, and the detail for a person.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Refusal {
+    pub reason: &'static str,
+    pub detail: String,
+}
+
+impl Refusal {
+    pub(crate) fn new(reason: &'static str, detail: impl Into<String>) -> Refusal {
+        Refusal { reason, detail: detail.into() }
+    }
+}
+
+/// Most ids that one value may hold; more is refused before memory is taken for them.
+pub(crate) type MaxIds = usize;
+
+/// Reads the ids of a JSON value, given its text.
+pub(crate) fn read(json: &[u8], encoding: Option<Encoding>, max: MaxIds) -> Result<Ids, Refusal> {
+    let mut reader = Reader { out: Ids::default(), max, encoding };
+    if encoding == Some(Encoding::Base64Int32) {
+        reader.base64(json)?;
+    } else {
+        reader.value(json, 0)?;
+    }
+    Ok(reader.out)
+}
+
+/// How often JSON may stand in a string in JSON.
+const MAX_JSON_IN_STRINGS: usize = 2;
+
+struct Reader {
+    out: Ids,
+    max: MaxIds,
+    encoding: Option<Encoding>,
+}
+
+impl Reader {
+    fn value(&mut self, json: &[u8], in_strings: usize) -> Result<(), Refusal> {
+        let start = skip_space(json, 0);
+        match json.get(start) {
+            Some(b'[') => self.list(&json[start..]),
+            Some(b'"') => self.string(&string_content(json), in_strings),
+            Some(b'{') if self.otlp_array(json)? => Ok(()),
+            _ => {
+                self.convert(Spelling::SingleInteger);
+                self.item(json, &|| "the value".into())
+            }
+        }
+    }
+
+    /// A list of ids, or of lists of ids.
+    fn list(&mut self, json: &[u8]) -> Result<(), Refusal> {
+        let mut kinds = (false, false);
+        let mut at = skip_space(json, 1);
+        let mut index = 0;
+        while json.get(at).is_some_and(|&byte| byte != b']') {
+            // The common case first, without a look at anything else: a run of plain digits.
+            let (end, id) = plain_integer(json, at);
+            if let Some(id) = id {
+                self.push(id)?;
+                kinds.0 = true;
+                at = end;
+            } else {
+                let end = value_end(json, at);
+                let item = &json[at..end];
+                if item.first() == Some(&b'[') {
+                    kinds.1 = true;
+                    self.row(item, index)?;
+                } else {
+                    kinds.0 = true;
+                    self.item(item, &|| format!("item {index}"))?;
+                }
+                at = end;
+            }
+            if kinds == (true, true) {
+                return Err(Refusal::new("mixed_nesting", format!("item {index}: ids and lists of ids in one list")));
+            }
+            index += 1;
+            at = skip_space(json, at);
+            if json.get(at) == Some(&b',') {
+                at = skip_space(json, at + 1);
+            }
+        }
+        Ok(())
+    }
+
+    /// One list of a list of lists.
+    fn row(&mut self, json: &[u8], row: usize) -> Result<(), Refusal> {
+        let mut inner =
+            Reader { out: Ids::default(), max: self.max.saturating_sub(self.out.ids.len()), encoding: self.encoding };
+        inner.list(json).map_err(|refusal| Refusal { detail: format!("row {row}, {}", refusal.detail), ..refusal })?;
+        if inner.out.rows.is_some() {
+            return Err(Refusal::new("nested_too_deep", format!("row {row} is a list of lists itself")));
+        }
+        if let Some(spelling) = inner.out.converted {
+            self.convert(spelling);
+        }
+        self.out.ids.append(&mut inner.out.ids);
+        let end = self.out.ids.len();
+        self.out.rows.get_or_insert_default().push(end);
+        Ok(())
+    }
+
+    /// One id that is not plain digits; `place` says where it stands.
+    fn item(&mut self, json: &[u8], place: &dyn Fn() -> String) -> Result<(), Refusal> {
+        let refuse = |reason, what: &str| Err(Refusal::new(reason, format!("{} is {what}", place())));
+        match json.first() {
+            Some(b'-' | b'0'..=b'9' | b'N' | b'I') => {
+                let id = self.number(json, place)?;
+                self.push(id)
+            }
+            Some(b'"') => self.string_item(&string_content(json), place),
+            Some(b'{') => match otlp_integer(json) {
+                Some(digits) if is_decimal(&digits) => {
+                    self.convert(Spelling::OtlpValues);
+                    let id = self.number(&digits, place)?;
+                    self.push(id)
+                }
+                _ => refuse("not_ids", "an object"),
+            },
+            Some(b'n') => refuse("null_inside", "null"),
+            Some(b't' | b'f') => refuse("boolean_inside", "a boolean"),
+            _ => refuse("not_ids", "not an id"),
+        }
+    }
+
+    /// One id in a string: decimal digits, `np.int64(5)`, `token_id:5` where the layout says so.
+    fn string_item(&mut self, content: &[u8], place: &dyn Fn() -> String) -> Result<(), Refusal> {
+        let (digits, spelling) = if self.encoding == Some(Encoding::TokenIdStrings) {
+            (content.strip_prefix(b"token_id:"), Spelling::TokenIdStrings)
+        } else if let Some(digits) = numpy_scalar(content) {
+            (Some(digits), Spelling::NumpyScalars)
+        } else {
+            (Some(content), Spelling::DecimalStrings)
+        };
+        match digits.filter(|digits| is_decimal(digits)) {
+            Some(digits) => {
+                self.convert(spelling);
+                let id = self.number(digits, place)?;
+                self.push(id)
+            }
+            None => Err(Refusal::new("not_ids", format!("{} is the string {}", place(), shorten(content)))),
+        }
+    }
+
+    fn number(&mut self, digits: &[u8], place: &dyn Fn() -> String) -> Result<u32, Refusal> {
+        let text = std::str::from_utf8(digits).unwrap_or("").trim();
+        let refuse = |reason| Err(Refusal::new(reason, format!("{} is {}", place(), shorten(digits))));
+        if let Ok(id) = text.parse::<u32>() {
+            return Ok(id);
+        }
+        let is_integer = text.bytes().skip(usize::from(text.starts_with('-'))).all(|byte| byte.is_ascii_digit());
+        match text.parse::<f64>() {
+            Ok(value) if value.is_nan() || value.is_infinite() => refuse("not_ids"),
+            Ok(value) if value < 0.0 || is_integer && text.starts_with('-') => refuse("negative"),
+            Ok(value) if value.fract() != 0.0 => refuse("fractional"),
+            Ok(value) if value > f64::from(u32::MAX) => refuse("out_of_range"),
+            Ok(value) => {
+                self.convert(Spelling::IntegralFloats);
+                Ok(value as u32)
+            }
+            Err(_) => refuse("not_ids"),
+        }
+    }
+
+    /// A string that holds ids: JSON, a printed NumPy array, the text of a Python list, one decimal number.
+    fn string(&mut self, content: &[u8], in_strings: usize) -> Result<(), Refusal> {
+        let text = content.trim_ascii();
+        if self.encoding == Some(Encoding::TokenIdStrings) || is_decimal(text) || numpy_scalar(text).is_some() {
+            return self.string_item(text, &|| "the value".into());
+        }
+        if in_strings < MAX_JSON_IN_STRINGS && matches!(text.first(), Some(b'[' | b'"')) && is_json(text) {
+            self.convert(Spelling::JsonString);
+            return self.value(text, in_strings + 1);
+        }
+        match printed::list(text)? {
+            Some(list) => {
+                self.convert(list.spelling);
+                for (index, digits) in list.items {
+                    let id = self.number(digits, &|| format!("item {index}"))?;
+                    self.push(id)?;
+                }
+                Ok(())
+            }
+            None => Err(Refusal::new("not_ids", format!("the value is the string {}", shorten(content)))),
+        }
+    }
+
+    /// `{"arrayValue": {"values": [{"intValue": "5"}, ...]}}`, an attribute's value as OTLP/JSON has it.
+    fn otlp_array(&mut self, json: &[u8]) -> Result<bool, Refusal> {
+        let Some(array) = only_member(json, &["arrayValue", "array_value"]) else { return Ok(false) };
+        match only_member(array, &["values"]) {
+            Some(values) if values.first() == Some(&b'[') => self.list(values)?,
+            // An empty array has no member at all.
+            _ if array.iter().all(|byte| b"{} \t\r\n".contains(byte)) => {}
+            _ => return Ok(false),
+        }
+        self.convert(Spelling::OtlpValues);
+        Ok(true)
+    }
+
+    fn base64(&mut self, json: &[u8]) -> Result<(), Refusal> {
+        let refuse = |detail: String| Err(Refusal::new("not_ids", detail));
+        if json.first() != Some(&b'"') {
+            return refuse("the layout says base64, but the value is not a string".into());
+        }
+        let content = string_content(json);
+        if content.len() / 4 * 3 / 4 > self.max {
+            return Err(too_many(self.max));
+        }
+        let bytes = match BASE64.decode(content.trim_ascii()) {
+            Ok(bytes) if bytes.len() % 4 == 0 => bytes,
+            Ok(bytes) => return refuse(format!("{} bytes of base64 are not whole 32-bit integers", bytes.len())),
+            Err(error) => return refuse(format!("the value is not base64: {error}")),
+        };
+        self.convert(Spelling::Base64Int32);
+        for (index, int) in bytes.chunks_exact(4).enumerate() {
+            let id = i32::from_le_bytes([int[0], int[1], int[2], int[3]]);
+            let id = u32::try_from(id).map_err(|_| Refusal::new("negative", format!("item {index} is {id}")))?;
+            self.push(id)?;
+        }
+        Ok(())
+    }
+
+    fn push(&mut self, id: u32) -> Result<(), Refusal> {
+        if self.out.ids.len() >= self.max {
+            return Err(too_many(self.max));
+        }
+        self.out.ids.push(id);
+        Ok(())
+    }
+
+    fn convert(&mut self, spelling: Spelling) {
+        self.out.converted.get_or_insert(spelling);
+    }
+}
+
+fn too_many(max: MaxIds) -> Refusal {
+    Refusal::new("limit_exceeded", format!("the field has more than {max} ids (limit `idsPerField`)"))
+}
+
+/// A run of digits at `at` that is an id by itself: where it ends, and the id if it is one.
+fn plain_integer(json: &[u8], at: usize) -> (usize, Option<u32>) {
+    let mut end = at;
+    let mut value = 0u64;
+    // Ten digits hold every u32, so the sum cannot overflow.
+    while let Some(&digit @ b'0'..=b'9') = json.get(end) {
+        if end - at == 10 {
+            return (end, None);
+        }
+        value = value * 10 + u64::from(digit - b'0');
+        end += 1;
+    }
+    let is_whole = end > at && !matches!(json.get(end), Some(b'.' | b'e' | b'E'));
+    (end, if is_whole { u32::try_from(value).ok() } else { None })
+}
+
+fn is_decimal(text: &[u8]) -> bool {
+    let digits = text.strip_prefix(b"-").unwrap_or(text);
+    !digits.is_empty() && digits.iter().all(u8::is_ascii_digit)
+}
+
+fn is_json(text: &[u8]) -> bool {
+    Json::parse(text, 64).is_ok()
+}
+
+/// The content of a JSON string, given its text.
+fn string_content(json: &[u8]) -> Cow<'_, [u8]> {
+    unescape(json.get(1..json.len().saturating_sub(1)).unwrap_or_default())
+}
+
+/// The digits of `{"intValue": 5}` or `{"intValue": "5"}`.
+fn otlp_integer(json: &[u8]) -> Option<Vec<u8>> {
+    let value = only_member(json, &["intValue", "int_value"])?;
+    Some(if value.first() == Some(&b'"') { string_content(value).into_owned() } else { value.to_vec() })
+}
+
+/// The value of the one member of an object, if it has one of these keys.
+fn only_member<'j>(json: &'j [u8], keys: &[&str]) -> Option<&'j [u8]> {
+    let mut tree = Json::parse(json, 64).ok()?;
+    let value = keys.iter().find_map(|key| tree.member(Json::ROOT, key))?;
+    let is_only = tree.members(Json::ROOT).count() == 1;
+    is_only.then(|| &json[tree.range(value)])
+}
+
+/// The first characters of a value, for a message.
+fn shorten(text: &[u8]) -> String {
+    const MOST: usize = 40;
+    let text = String::from_utf8_lossy(&text[..text.len().min(4 * MOST)]);
+    let short: String = text.chars().take(MOST).collect();
+    if short.len() < text.len() { format!("{short}...") } else { short }
+}

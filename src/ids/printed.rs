@@ -1,0 +1,77 @@
+//! Lists of integers as Python and NumPy print them: `[1 2 3]`, `array([1, 2], dtype=int32)`, `[np.int64(5)]`.
+
+use super::{Refusal, Spelling, shorten};
+use crate::json::number_end;
+
+/// A printed list: the number of each item, with its place.
+pub(super) struct Printed<'t> {
+    pub spelling: Spelling,
+    pub items: Vec<(usize, &'t [u8])>,
+}
+
+/// Reads a printed list of one dimension; nothing if the text is not such a list at all.
+pub(super) fn list(text: &[u8]) -> Result<Option<Printed<'_>>, Refusal> {
+    let in_array = text.strip_prefix(b"array(").and_then(|rest| rest.strip_suffix(b")"));
+    let list = in_array.unwrap_or(text);
+    let Some(end) = list.iter().position(|&byte| byte == b']').filter(|_| list.starts_with(b"[")) else {
+        return Ok(None);
+    };
+    if list.windows(3).any(|dots| dots == b"...") {
+        return Err(Refusal::new(
+            "truncated_at_source",
+            "the printed array was cut (`...`) where it was written: the ids between are lost",
+        ));
+    }
+    let (inside, rest) = (&list[1..end], list[end + 1..].trim_ascii());
+    if inside.contains(&b'[') {
+        return Err(Refusal::new("not_ids", "the value is a printed array of more than one dimension"));
+    }
+    let is_closed = rest.is_empty() || in_array.is_some() && is_integer_type(rest);
+    if !is_closed {
+        return Ok(None);
+    }
+    let has_commas = inside.contains(&b',');
+    let is_numpy = in_array.is_some() || !has_commas && !inside.contains(&b'(');
+    let spelling = if is_numpy { Spelling::NumpyArray } else { Spelling::PythonList };
+    let is_separator = |byte: &u8| if has_commas { *byte == b',' } else { byte.is_ascii_whitespace() };
+    let mut items = Vec::new();
+    let inside = inside.trim_ascii();
+    let inside = inside.strip_suffix(b",").unwrap_or(inside);
+    let parts = inside.split(is_separator).map(<[u8]>::trim_ascii);
+    for (index, item) in parts.filter(|part| has_commas || !part.is_empty()).enumerate() {
+        items.push((index, number(item, index)?));
+    }
+    Ok(Some(Printed { spelling, items }))
+}
+
+/// The digits of `np.int64(5)` and its like.
+pub(super) fn numpy_scalar(text: &[u8]) -> Option<&[u8]> {
+    let call = text.strip_prefix(b"np.").or_else(|| text.strip_prefix(b"numpy."))?.strip_suffix(b")")?;
+    let open = call.iter().position(|&byte| byte == b'(')?;
+    is_integer_name(&call[..open]).then(|| &call[open + 1..])
+}
+
+fn number(item: &[u8], index: usize) -> Result<&[u8], Refusal> {
+    match item {
+        b"None" => return Err(Refusal::new("null_inside", format!("item {index} is None"))),
+        b"True" | b"False" => return Err(Refusal::new("boolean_inside", format!("item {index} is a boolean"))),
+        _ => {}
+    }
+    let digits = numpy_scalar(item).unwrap_or(item);
+    if number_end(digits, 0) == Some(digits.len()) {
+        return Ok(digits);
+    }
+    Err(Refusal::new("not_ids", format!("item {index} is {}", shorten(item))))
+}
+
+/// `, dtype=int32` and its like.
+fn is_integer_type(rest: &[u8]) -> bool {
+    let name = rest.strip_prefix(b",").map(<[u8]>::trim_ascii_start).and_then(|rest| rest.strip_prefix(b"dtype="));
+    name.is_some_and(is_integer_name)
+}
+
+/// `int64`, `uint8` and their like.
+fn is_integer_name(name: &[u8]) -> bool {
+    let bits = name.strip_prefix(b"u").unwrap_or(name).strip_prefix(b"int");
+    bits.is_some_and(|bits| matches!(bits, b"8" | b"16" | b"32" | b"64"))
+}

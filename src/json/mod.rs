@@ -1,0 +1,299 @@
+//! JSON text as a [`Tree`], and edits that leave every other byte as it was.
+
+mod edit;
+mod object;
+mod scan;
+mod string;
+
+use std::borrow::Cow;
+use std::collections::HashMap;
+
+use crate::view::{Kind, NodeId, Tree};
+
+pub(crate) use edit::Edits;
+pub(crate) use object::Object;
+pub(crate) use scan::{ScanError, TOO_DEEP, items, number_end, skip_space, value_end};
+pub(crate) use string::unescape;
+
+use scan::{Node, Tag, scan};
+
+/// A JSON value and the JSON values inside its strings, opened on demand.
+pub(crate) struct Json<'t> {
+    documents: Vec<Document<'t>>,
+    /// The nodes of all documents, one after the other.
+    nodes: Vec<Node>,
+    /// What [`Tree::open_json`] said before, by string node.
+    opened: HashMap<NodeId, Option<NodeId>>,
+    max_depth: usize,
+}
+
+struct Document<'t> {
+    text: Cow<'t, [u8]>,
+    /// The string that holds the text; none for the body itself.
+    holder: Option<NodeId>,
+}
+
+impl<'t> Json<'t> {
+    /// Scans one value that starts at or after `at`; also gives the offset after it.
+    pub(crate) fn scan(text: &'t [u8], at: usize, max_depth: usize) -> Result<(Json<'t>, usize), ScanError> {
+        let mut nodes = Vec::new();
+        let end = scan(text, at, max_depth, &mut nodes)?;
+        let documents = vec![Document { text: Cow::Borrowed(text), holder: None }];
+        Ok((Json { documents, nodes, opened: HashMap::new(), max_depth }, end))
+    }
+
+    /// Scans text that is one value and keeps it.
+    #[cfg(target_arch = "wasm32")]
+    pub(crate) fn own(text: Vec<u8>, max_depth: usize) -> Option<Json<'static>> {
+        let nodes = Json::parse(&text, max_depth).ok()?.nodes;
+        let documents = vec![Document { text: Cow::Owned(text), holder: None }];
+        Some(Json { documents, nodes, opened: HashMap::new(), max_depth })
+    }
+
+    /// Scans text that is one value and nothing else.
+    pub(crate) fn parse(text: &'t [u8], max_depth: usize) -> Result<Json<'t>, ScanError> {
+        let (json, end) = Json::scan(text, 0, max_depth)?;
+        let end = skip_space(text, end);
+        if end < text.len() { Err(ScanError { at: end, what: "something follows the value" }) } else { Ok(json) }
+    }
+
+    /// The value itself.
+    pub(crate) const ROOT: NodeId = 0;
+
+    /// The members of an object: key and value, in order, repeated keys included.
+    pub(crate) fn members(&self, object: NodeId) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
+        let end = self.children_end(object);
+        let mut key = object + 1;
+        std::iter::from_fn(move || {
+            (key < end).then(|| {
+                let value = key + 1;
+                let member = (key, value);
+                key = self.after(value);
+                member
+            })
+        })
+    }
+
+    /// The content of a string; nothing for another kind.
+    pub(crate) fn string(&self, node: NodeId) -> Option<Cow<'_, [u8]>> {
+        (self.node(node).tag == Tag::String).then(|| unescape(self.inside_quotes(node)))
+    }
+
+    /// The content of a string that is well-formed Unicode.
+    pub(crate) fn str(&self, node: NodeId) -> Option<String> {
+        self.string(node).and_then(|content| String::from_utf8(content.into_owned()).ok())
+    }
+
+    /// The bytes of a value as they stand in its document.
+    pub(crate) fn raw(&self, node: NodeId) -> &[u8] {
+        &self.documents[usize::from(self.node(node).document)].text[self.range(node)]
+    }
+
+    /// Where a value stands in its document.
+    pub(crate) fn range(&self, node: NodeId) -> std::ops::Range<usize> {
+        let Node { start, end, .. } = self.node(node);
+        start as usize..end as usize
+    }
+
+    fn inside_quotes(&self, string: NodeId) -> &[u8] {
+        let raw = self.raw(string);
+        raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default()
+    }
+
+    fn node(&self, node: NodeId) -> Node {
+        self.nodes[node as usize]
+    }
+
+    /// Index of what follows a value.
+    fn after(&self, node: NodeId) -> NodeId {
+        match self.node(node) {
+            Node { tag: Tag::Array | Tag::Object, next, .. } => next,
+            _ => node + 1,
+        }
+    }
+
+    /// Index after the last child of a container that has child nodes.
+    fn children_end(&self, node: NodeId) -> NodeId {
+        match self.node(node) {
+            Node { tag: Tag::Array | Tag::Object, next, .. } => next,
+            _ => node,
+        }
+    }
+
+    fn has_key(&self, key: NodeId, wanted: &str) -> bool {
+        let raw = self.inside_quotes(key);
+        raw == wanted.as_bytes() && !raw.contains(&b'\\') || *unescape(raw) == *wanted.as_bytes()
+    }
+
+    /// The last member of an object with this key: key and value.
+    fn find_member(&self, object: NodeId, wanted: &str) -> Option<(NodeId, NodeId)> {
+        if self.node(object).tag != Tag::Object {
+            return None;
+        }
+        self.members(object).filter(|&(key, _)| self.has_key(key, wanted)).last()
+    }
+
+    /// Makes nodes for up to `count` numbers of an array that has none for them.
+    fn number_nodes(&mut self, array: NodeId, from: usize, count: usize) -> Vec<NodeId> {
+        let Node { document, start, .. } = self.node(array);
+        let text = &self.documents[usize::from(document)].text;
+        let mut at = skip_space(text, start as usize + 1);
+        let mut made = Vec::new();
+        let mut index = 0;
+        while let (Some(end), true) = (number_end(text, at), made.len() < count) {
+            if index >= from {
+                let id = self.nodes.len() as u32;
+                self.nodes.push(Node { tag: Tag::Number, document, start: at as u32, end: end as u32, next: id + 1 });
+                made.push(id);
+            }
+            index += 1;
+            at = skip_space(text, end);
+            if text.get(at) != Some(&b',') {
+                break;
+            }
+            at = skip_space(text, at + 1);
+        }
+        made
+    }
+}
+
+impl Tree for Json<'_> {
+    fn kind(&self, node: NodeId) -> Kind {
+        match self.node(node).tag {
+            Tag::Null => Kind::Null,
+            Tag::True | Tag::False => Kind::Bool,
+            Tag::Number => Kind::Number,
+            Tag::String => Kind::String,
+            Tag::Array | Tag::Numbers => Kind::Array,
+            Tag::Object => Kind::Object,
+        }
+    }
+
+    fn member(&mut self, object: NodeId, key: &str) -> Option<NodeId> {
+        self.find_member(object, key).map(|(_, value)| value)
+    }
+
+    fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
+        match self.node(array) {
+            Node { tag: Tag::Numbers, next: count, .. } if index < count as usize => {
+                self.number_nodes(array, index, 1).first().copied()
+            }
+            Node { tag: Tag::Array, next: end, .. } => {
+                let mut element = array + 1;
+                for _ in 0..index {
+                    if element >= end {
+                        return None;
+                    }
+                    element = self.after(element);
+                }
+                (element < end).then_some(element)
+            }
+            _ => None,
+        }
+    }
+
+    fn elements(&mut self, array: NodeId) -> Vec<NodeId> {
+        match self.node(array) {
+            Node { tag: Tag::Numbers, next: count, .. } => self.number_nodes(array, 0, count as usize),
+            Node { tag: Tag::Array, next: end, .. } => {
+                let first = Some(array + 1).filter(|&first| first < end);
+                std::iter::successors(first, |&element| Some(self.after(element)).filter(|&next| next < end)).collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+
+    fn len(&mut self, array: NodeId) -> usize {
+        match self.node(array) {
+            Node { tag: Tag::Numbers, next: count, .. } => count as usize,
+            _ => self.elements(array).len(),
+        }
+    }
+
+    fn open_json(&mut self, string: NodeId) -> Option<NodeId> {
+        if let Some(&known) = self.opened.get(&string) {
+            return known;
+        }
+        let root = self.scan_inside(string);
+        self.opened.insert(string, root);
+        root
+    }
+
+    fn json(&mut self, node: NodeId) -> Cow<'_, [u8]> {
+        Cow::Borrowed(self.raw(node))
+    }
+}
+
+impl Json<'_> {
+    fn scan_inside(&mut self, string: NodeId) -> Option<NodeId> {
+        let content = self.string(string)?.into_owned();
+        let document = u16::try_from(self.documents.len()).ok()?;
+        let root = self.nodes.len() as u32;
+        let scanned = scan(&content, 0, self.max_depth, &mut self.nodes);
+        let whole = scanned.is_ok_and(|end| skip_space(&content, end) == content.len());
+        if !whole {
+            self.nodes.truncate(root as usize);
+            return None;
+        }
+        for node in &mut self.nodes[root as usize..] {
+            node.document = document;
+        }
+        self.documents.push(Document { text: Cow::Owned(content), holder: Some(string) });
+        Some(root)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accepts(text: &[u8]) -> bool {
+        Json::parse(text, 64).is_ok()
+    }
+
+    #[test]
+    fn takes_what_python_writes_and_nothing_else() {
+        for good in ["[]", " [ 1 , 2.5e-3, NaN,-Infinity ] ", "{\"a\":{},\"a\":[[],{}]}", "\"\\ud83d\"", "-0", "1e400"]
+        {
+            assert!(accepts(good.as_bytes()), "{good}");
+        }
+        for bad in [
+            "", " ", "[1,]", "[,1]", "{\"a\"}", "{a:1}", "01", "1.", ".5", "+1", "[1 2]", "nul", "\"\\x\"", "[1]]",
+            "\"\n\"",
+        ] {
+            assert!(!accepts(bad.as_bytes()), "{bad}");
+        }
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(accepts(nested(64).as_bytes()));
+        assert_eq!(Json::parse(nested(65).as_bytes(), 64).err().map(|error| error.what), Some(TOO_DEEP));
+    }
+
+    #[test]
+    fn finds_members_and_elements() {
+        let mut json = Json::parse(br#"{"a":[1,[2],"x"],"\u0061":{"b":[7,8,9]}}"#, 64).unwrap();
+        let a = json.member(Json::ROOT, "a").unwrap();
+        let b = json.member(a, "b").unwrap();
+        assert_eq!(json.len(b), 3);
+        let last = json.element(b, 2).unwrap();
+        assert_eq!(json.raw(last), b"9");
+        assert_eq!(json.element(b, 3), None);
+        let numbers = json.elements(b);
+        assert_eq!(numbers.iter().map(|&node| json.raw(node)).collect::<Vec<_>>(), [b"7", b"8", b"9"]);
+    }
+
+    #[test]
+    fn opens_json_in_strings() {
+        let mut json = Json::parse(br#"{"a":"{\"b\": \"[1]\"}","c":"no"}"#, 64).unwrap();
+        let a = json.member(Json::ROOT, "a").unwrap();
+        let inner = json.open_json(a).unwrap();
+        let b = json.member(inner, "b").unwrap();
+        let list = json.open_json(b).unwrap();
+        assert_eq!(json.raw(list), b"[1]");
+        let c = json.member(Json::ROOT, "c").unwrap();
+        assert_eq!(json.open_json(c), None);
+    }
+}

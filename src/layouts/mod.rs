@@ -1,0 +1,128 @@
+//! Layouts: data that says which fields of a span hold token ids, and where their text goes. The schema is in the
+//! documentation of [`Layout`].
+
+mod join;
+mod pointer;
+mod resolve;
+mod schema;
+mod select;
+
+use crate::Error;
+use crate::json::Json;
+
+pub(crate) use pointer::{Pointer, Step, escape_key, spell};
+pub(crate) use resolve::{Existing, Found, Resolved, resolve};
+pub(crate) use select::Select;
+
+/// The layouts that ship, in the order in which they are tried.
+const BUILTIN: &str = include_str!("builtin.json");
+
+/// Where one producer puts token ids, as read from JSON:
+///
+/// ```json
+/// { "name": "verl",
+///   "when": ["/output/response_ids"],
+///   "fields": [
+///     { "kind": "prompt", "ids": ["/output/prompt_ids", "/inputs/prompt_ids"], "text": "/output/prompt_text" },
+///     { "kind": "response", "ids": ["/output/response_ids"], "text": "/output/response_text",
+///       "mask": "/output/response_mask", "logprobs": "/output/response_logprobs" } ] }
+/// ```
+///
+/// Pointers are JSON Pointers over `/inputs`, `/output`, `/attributes` and `/events` of a span, with the extra steps
+/// `*` (every element), `!json`, `!repr`, `!numpy`, `!b64i32` and `!tokenid`.
+///
+/// | member | meaning |
+/// |---|---|
+/// | `name` | shown in the report; several layouts may share one |
+/// | `when` | all must be there and not null; of an inner list one |
+/// | `each` | the fields' pointers are relative to each value this finds |
+/// | `fields[].kind` | `"prompt"` or `"response"` |
+/// | `fields[].ids` | the first that is there and not null |
+/// | `fields[].where` | members, with their values, of the object that holds the last key of the ids pointer |
+/// | `fields[].select` | `{mask, value}`, `{mask, not}`, `{ranges, inside}` (pairs of start and end, end not included) or `{tail, inside}` (the last n ids, or all before them) |
+/// | `fields[].join` | what to make of the lists that `*` finds: `"concat"`, `"last"`, `"auto"` (last if each list begins with the one before, else concat), `"parents"` (one text for each leaf, along the elements' `parent` index) |
+/// | `fields[].by` | a member of the elements that groups them before they are joined |
+/// | `fields[].text` | where the text goes: a member of an object that is there; of one step: beside the output |
+/// | `fields[].existing` | where the producer may have put the text itself |
+/// | `fields[].mask`, `fields[].logprobs` | lists as long as the ids, or as the selection |
+#[derive(Debug, Clone, PartialEq)]
+pub struct Layout {
+    pub(crate) name: String,
+    pub(crate) when: Vec<Vec<Pointer>>,
+    pub(crate) each: Option<Pointer>,
+    pub(crate) fields: Vec<Field>,
+}
+
+impl Layout {
+    /// Reads a layout, or a list of them, from JSON.
+    ///
+    /// # Errors
+    /// `invalid_layout`: the text is not JSON, or does not follow the schema; the message says where and how.
+    pub fn from_json(json: &[u8]) -> Result<Vec<Layout>, Error> {
+        schema::read_text(json)
+    }
+
+    /// The layouts that ship with this crate.
+    pub fn builtin() -> Vec<Layout> {
+        // A test reads the file: an error here cannot reach a user.
+        Layout::from_json(BUILTIN.as_bytes()).unwrap_or_default()
+    }
+
+    /// The name in the report.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Reads a layout of a JSON value; `place` says where it stands, for the message.
+    pub(crate) fn from_value(json: &mut Json<'_>, node: u32, place: &str) -> Result<Layout, Error> {
+        schema::read(json, node, place)
+    }
+}
+
+/// One field of a [`Layout`].
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct Field {
+    pub kind: FieldKind,
+    pub ids: Vec<Pointer>,
+    /// Key and JSON text of the value.
+    pub where_members: Vec<(String, Vec<u8>)>,
+    pub select: Option<Select>,
+    pub join: Join,
+    pub by: Option<String>,
+    pub text: Pointer,
+    pub existing: Vec<Pointer>,
+    pub mask: Option<Pointer>,
+    pub logprobs: Option<Pointer>,
+}
+
+/// What the ids of a field are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum FieldKind {
+    /// What the model was given.
+    Prompt,
+    /// What the model, and in a whole trajectory its tools, gave back.
+    Response,
+}
+
+/// What becomes of the lists that `*` finds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Join {
+    Concat,
+    Last,
+    Auto,
+    Parents,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn builtin_layouts_follow_the_schema() {
+        let layouts = Layout::from_json(BUILTIN.as_bytes()).unwrap();
+        assert!(layouts.iter().any(|layout| layout.name() == "verl"));
+        assert_eq!(Layout::builtin(), layouts);
+    }
+}

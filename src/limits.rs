@@ -1,0 +1,27 @@
+//! The documented bounds on what one call takes in and gives out.
+
+/// Bounds on one call. Each is checked before memory is taken for what would pass it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// Bytes of one body. A larger body is refused whole.
+    pub body_bytes: usize,
+    /// Nesting depth of arrays and objects, also of JSON inside strings. A deeper body is refused whole.
+    pub depth: usize,
+    /// Token ids of one field. A longer field is skipped.
+    pub ids_per_field: usize,
+    /// Bytes of text decoded for one field. A longer text is skipped.
+    pub text_bytes_per_field: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Limits {
+        Limits { body_bytes: 64 << 20, depth: 1024, ids_per_field: 4 << 20, text_bytes_per_field: 64 << 20 }
+    }
+}
+
+impl Limits {
+    /// Bytes that the output for a body of `body_bytes` may have: four times the body and 64 MiB.
+    pub fn output_bytes(&self, body_bytes: usize) -> usize {
+        body_bytes.saturating_mul(4).saturating_add(64 << 20)
+    }
+}

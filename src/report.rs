@@ -1,0 +1,259 @@
+//! What became of each field: nothing is decoded, kept, skipped or dropped without a word here.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+use crate::layouts::FieldKind;
+
+/// Most fields and warnings that one report lists; its totals count all.
+const MOST_LISTED: usize = 10_000;
+
+/// Most positions that [`Unknown`] lists.
+const MOST_POSITIONS: usize = 100;
+
+/// What one enrichment did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Report {
+    /// The format of the body.
+    pub format: &'static str,
+    /// What told the format.
+    pub rule: &'static str,
+    /// Number of spans.
+    pub spans: usize,
+    /// Each field that a layout found; the first 10,000.
+    pub fields: Vec<FieldReport>,
+    /// What else is worth a look; the first 10,000.
+    pub warnings: Vec<Warning>,
+    /// Exact counts over all fields.
+    pub totals: Totals,
+}
+
+/// What became of one field.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct FieldReport {
+    /// Address of the ids: a JSON Pointer with extra steps (`!json`: into the JSON of a string; `*`: every element).
+    pub path: String,
+    /// Address of the text; none if no place for it was found.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text_path: Option<String>,
+    /// What the ids are.
+    pub kind: FieldKind,
+    /// Name of the layout that found them.
+    pub layout: String,
+    /// Pattern of the tokenizer that decoded them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tokenizer: Option<String>,
+    /// Number of ids.
+    pub ids: usize,
+    /// What was done.
+    pub status: Status,
+    /// Why the field was skipped: a stable code.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reason: Option<&'static str>,
+    /// What was wrong and where, for a person.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detail: Option<String>,
+    /// Whether text that was there says what the ids say.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub existing: Option<Comparison>,
+    /// The selection, where only some ids of a list are the field.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub select: Option<SelectReport>,
+    /// Number of the choice, turn or sample, where a layout has several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub index: Option<usize>,
+    /// How the ids were spelled, if not as a list of integers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub converted: Option<&'static str>,
+    /// Ids that the tokenizer does not know, which have no text.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unknown: Option<Unknown>,
+}
+
+/// What was done with a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum Status {
+    /// Its text was written.
+    Decoded,
+    /// Text was there and stays.
+    Kept,
+    /// A value was there and the text was written in its place.
+    Replaced,
+    /// No text was written; `reason` says why.
+    Skipped,
+}
+
+/// Whether text that was there says what the ids say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Comparison {
+    /// The same text.
+    Same,
+    /// Another text.
+    Different,
+}
+
+/// The selection of a field.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(untagged)]
+pub enum SelectReport {
+    /// Ids where the mask has a value.
+    Value {
+        /// Address of the mask.
+        mask: String,
+        /// The value.
+        value: f64,
+    },
+    /// Ids where the mask has another value.
+    Not {
+        /// Address of the mask.
+        mask: String,
+        /// The value it has not.
+        not: f64,
+    },
+    /// Ids in ranges, or outside.
+    Ranges {
+        /// Address of the ranges.
+        ranges: String,
+        /// Whether the ids inside are meant.
+        inside: bool,
+    },
+    /// The last ids, or those before.
+    Tail {
+        /// Address of their number.
+        tail: String,
+        /// Whether the last ids are meant.
+        inside: bool,
+    },
+}
+
+/// Ids that the tokenizer does not know.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Unknown {
+    /// How many.
+    pub count: usize,
+    /// Where in the list, for the first 100.
+    pub positions: Vec<usize>,
+}
+
+impl Unknown {
+    /// The unknown ids among these; nothing if all are known.
+    pub(crate) fn among(ids: &[u32], is_known: impl Fn(u32) -> bool) -> Option<Unknown> {
+        let mut unknown = Unknown { count: 0, positions: Vec::new() };
+        for (position, _) in ids.iter().enumerate().filter(|&(_, &id)| !is_known(id)) {
+            unknown.count += 1;
+            if unknown.positions.len() < MOST_POSITIONS {
+                unknown.positions.push(position);
+            }
+        }
+        (unknown.count > 0).then_some(unknown)
+    }
+}
+
+/// Something worth a look.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Warning {
+    /// A stable code.
+    pub code: &'static str,
+    /// What, for a person.
+    pub message: String,
+    /// Where.
+    pub path: String,
+}
+
+/// Counts over all fields of a body.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub struct Totals {
+    /// Fields whose text was written.
+    pub decoded: usize,
+    /// Fields whose text was there.
+    pub kept: usize,
+    /// Fields whose text was written in place of a value.
+    pub replaced: usize,
+    /// Fields without text.
+    pub skipped: usize,
+    /// Skipped fields by reason.
+    pub reasons: BTreeMap<&'static str, usize>,
+    /// Token ids of all fields.
+    pub ids: usize,
+    /// Ids that the tokenizers do not know.
+    pub unknown_ids: usize,
+    /// Kept fields whose text differs from what the ids say.
+    pub different: usize,
+    /// Spans in which no layout found ids.
+    pub spans_without_ids: usize,
+    /// Warnings.
+    pub warnings: usize,
+}
+
+impl Report {
+    pub(crate) fn field(&mut self, field: FieldReport) {
+        let totals = &mut self.totals;
+        match field.status {
+            Status::Decoded => totals.decoded += 1,
+            Status::Kept => totals.kept += 1,
+            Status::Replaced => totals.replaced += 1,
+            Status::Skipped => totals.skipped += 1,
+        }
+        if let Some(reason) = field.reason {
+            *totals.reasons.entry(reason).or_default() += 1;
+        }
+        totals.ids += field.ids;
+        totals.unknown_ids += field.unknown.as_ref().map_or(0, |unknown| unknown.count);
+        totals.different += usize::from(field.existing == Some(Comparison::Different));
+        if self.fields.len() < MOST_LISTED {
+            self.fields.push(field);
+        }
+    }
+
+    pub(crate) fn warn(&mut self, code: &'static str, message: String, path: String) {
+        self.totals.warnings += 1;
+        if self.warnings.len() < MOST_LISTED {
+            self.warnings.push(Warning { code, message, path });
+        }
+    }
+
+    /// The report in a few lines for a person.
+    ///
+    /// ```
+    /// let report = token2text::Report::default();
+    /// assert_eq!(report.summary(), "0 spans: 0 fields decoded, 0 kept, 0 replaced, 0 skipped; 0 token ids");
+    /// ```
+    pub fn summary(&self) -> String {
+        let Totals { decoded, kept, replaced, skipped, ids, .. } = self.totals;
+        let mut lines = vec![format!(
+            "{} spans: {decoded} fields decoded, {kept} kept, {replaced} replaced, {skipped} skipped; {ids} token ids",
+            self.spans
+        )];
+        for (reason, count) in &self.totals.reasons {
+            let example = self.fields.iter().find(|field| field.reason == Some(reason));
+            let example =
+                example.map(|field| format!(", as {}: {}", field.path, field.detail.as_deref().unwrap_or("")));
+            lines.push(format!("  skipped, {reason}: {count}{}", example.unwrap_or_default()));
+        }
+        let counts = [
+            (self.totals.unknown_ids, "ids unknown to the tokenizer, which have no text"),
+            (self.totals.different, "kept texts that differ from what the ids say"),
+            (self.totals.spans_without_ids, "spans without token ids"),
+        ];
+        lines.extend(counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("  {count} {what}")));
+        let mut warnings: BTreeMap<&str, (usize, &Warning)> = BTreeMap::new();
+        for warning in &self.warnings {
+            warnings.entry(warning.code).or_insert((0, warning)).0 += 1;
+        }
+        for (code, (count, first)) in warnings {
+            lines.push(format!("  warning, {code}: {count}, as {}: {}", first.path, first.message));
+        }
+        lines.join("\n")
+    }
+}

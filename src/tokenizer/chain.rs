@@ -1,0 +1,329 @@
+//! The decoder chain: each declared step over the list of tokens, exactly as the reference runs it.
+//!
+//! This is the definition of what a tokenizer decodes to. The tables of [`table`](super::table) are faster forms of it.
+
+use super::DecodeOptions;
+use super::general::RegexReplace;
+use super::spec::Words;
+
+/// One step of a decoder.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// Characters of the byte alphabet to the bytes they stand for, then all tokens become one text.
+    ByteLevel,
+    /// `replacement` to a space; in the first token, to nothing if `drop_first`.
+    Metaspace { replacement: char, drop_first: bool },
+    /// Tokens without the prefix get a space in front, except the first.
+    WordPiece { prefix: String, cleanup: bool },
+    /// The suffix to a space; in the last token, to nothing.
+    Bpe { suffix: String },
+    /// Runs of `<0xHH>` tokens to the bytes they stand for.
+    ByteFallback,
+    /// All tokens become one.
+    Fuse,
+    /// At most `start` and `stop` characters equal to `content` are cut from the ends of each token.
+    Strip { content: char, start: usize, stop: usize },
+    /// Each occurrence of a string, in each token, to another one.
+    Replace { pattern: String, content: String },
+    /// Each match of a regular expression, in each token, to a string.
+    Regex(RegexReplace),
+    /// Repeated tokens once, without the pad token; with `cleanup`, the delimiter to a space.
+    Ctc { pad: String, delimiter: String, cleanup: bool },
+}
+
+/// A list of texts in one buffer.
+#[derive(Debug, Default)]
+struct Pieces {
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl Pieces {
+    fn close(&mut self) {
+        self.ends.push(self.text.len());
+    }
+
+    fn iter(&self) -> impl Iterator<Item = &str> {
+        let mut start = 0;
+        self.ends.iter().map(move |&end| {
+            let piece = self.text.get(start..end).unwrap_or_default();
+            start = end;
+            piece
+        })
+    }
+}
+
+/// A vocabulary with the chain that decodes it.
+#[derive(Debug)]
+pub(super) struct Chain {
+    pub words: Words,
+    /// `None` joins the tokens with a space.
+    pub steps: Option<Vec<Step>>,
+}
+
+impl Chain {
+    pub fn decode_into(&self, ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {
+        let mut pieces = Pieces::default();
+        let words = ids.iter().filter_map(|&id| self.words.get(id));
+        for word in words.filter(|word| !(word.special && options.skip_special_tokens)) {
+            pieces.text.push_str(&String::from_utf8_lossy(self.words.text(word)));
+            pieces.close();
+        }
+        let Some(steps) = &self.steps else {
+            for (at, piece) in pieces.iter().enumerate() {
+                if at > 0 {
+                    out.push(b' ');
+                }
+                out.extend_from_slice(piece.as_bytes());
+            }
+            return;
+        };
+        for (at, step) in steps.iter().enumerate() {
+            // The bytes of a last ByteLevel are handed out as they are; the lossy reading of the whole is the caller's.
+            if matches!(step, Step::ByteLevel) && at + 1 == steps.len() {
+                pieces.iter().for_each(|piece| byte_level(piece, out));
+                return;
+            }
+            pieces = step.apply(&pieces);
+        }
+        out.extend_from_slice(pieces.text.as_bytes());
+    }
+}
+
+impl Step {
+    /// Whether the step treats each token by itself, wherever it stands.
+    pub fn is_free(&self) -> bool {
+        matches!(self, Step::Strip { .. } | Step::Replace { .. } | Step::Regex(_))
+    }
+
+    /// Whether the step treats each token by itself, except that the first one differs.
+    pub fn is_first_aware(&self) -> bool {
+        matches!(self, Step::Metaspace { .. } | Step::WordPiece { .. })
+    }
+
+    /// Appends the form of one token, for the steps that keep tokens apart.
+    pub fn form(&self, token: &str, is_first: bool, is_last: bool, out: &mut String) {
+        match self {
+            Step::Metaspace { replacement, drop_first } => {
+                let space = if is_first && *drop_first { "" } else { " " };
+                replace(token, replacement.encode_utf8(&mut [0; 4]), space, out);
+            }
+            Step::WordPiece { prefix, cleanup } => {
+                let start = out.len();
+                match token.strip_prefix(prefix.as_str()) {
+                    _ if is_first => out.push_str(token),
+                    Some(rest) => out.push_str(rest),
+                    None => {
+                        out.push(' ');
+                        out.push_str(token);
+                    }
+                }
+                if *cleanup {
+                    let clean = clean_up(out.split_off(start));
+                    out.push_str(&clean);
+                }
+            }
+            Step::Bpe { suffix } => out.push_str(&token.replace(suffix, if is_last { "" } else { " " })),
+            Step::Strip { content, start, stop } => out.push_str(strip(token, *content, *start, *stop)),
+            // Unlike in other steps, an empty pattern does not match in an empty token.
+            Step::Replace { pattern, content } if !token.is_empty() => replace(token, pattern, content, out),
+            Step::Regex(regex) => regex.replace(token, out),
+            Step::Replace { .. } | Step::ByteLevel | Step::ByteFallback | Step::Fuse | Step::Ctc { .. } => {
+                out.push_str(token);
+            }
+        }
+    }
+
+    fn apply(&self, input: &Pieces) -> Pieces {
+        let mut out = Pieces::default();
+        match self {
+            Step::ByteLevel => {
+                let mut bytes = Vec::with_capacity(input.text.len());
+                input.iter().for_each(|piece| byte_level(piece, &mut bytes));
+                out.text = String::from_utf8_lossy(&bytes).into_owned();
+                out.close();
+            }
+            Step::Fuse => {
+                out.text = input.text.clone();
+                out.close();
+            }
+            Step::ByteFallback => {
+                let mut run = Vec::new();
+                for piece in input.iter() {
+                    match fallback_byte(piece.as_bytes()) {
+                        Some(byte) => run.push(byte),
+                        None => {
+                            close_run(&mut run, &mut out);
+                            out.text.push_str(piece);
+                            out.close();
+                        }
+                    }
+                }
+                close_run(&mut run, &mut out);
+            }
+            Step::Ctc { pad, delimiter, cleanup } => {
+                let mut before = None;
+                for piece in input.iter() {
+                    if before.replace(piece) == Some(piece) {
+                        continue;
+                    }
+                    let mut kept = piece.replace(pad, "");
+                    if *cleanup {
+                        kept = clean_up(kept).replace(delimiter, " ");
+                    }
+                    if !kept.is_empty() {
+                        out.text.push_str(&kept);
+                        out.close();
+                    }
+                }
+            }
+            _ => {
+                let count = input.ends.len();
+                for (at, piece) in input.iter().enumerate() {
+                    self.form(piece, at == 0, at + 1 == count, &mut out.text);
+                    out.close();
+                }
+            }
+        }
+        out
+    }
+}
+
+/// Ends a run of byte tokens: its text, or one U+FFFD for each of its bytes if they are not UTF-8 as a whole.
+fn close_run(run: &mut Vec<u8>, out: &mut Pieces) {
+    if run.is_empty() {
+        return;
+    }
+    match std::str::from_utf8(run) {
+        Ok(text) => {
+            out.text.push_str(text);
+            out.close();
+        }
+        Err(_) => run.iter().for_each(|_| {
+            out.text.push('\u{fffd}');
+            out.close();
+        }),
+    }
+    run.clear();
+}
+
+/// The byte of a token `<0xHH>`. The reference reads the digits as an integer, so a sign counts as one: `<0x+A>` is 10.
+pub(super) fn fallback_byte(token: &[u8]) -> Option<u8> {
+    let &[b'<', b'0', b'x', high, low, b'>'] = token else { return None };
+    let digit = |byte: u8| char::from(byte).to_digit(16);
+    let low = digit(low)?;
+    let high = if high == b'+' { 0 } else { digit(high)? };
+    u8::try_from(high * 16 + low).ok()
+}
+
+/// The byte each character below U+0144 stands for in the byte alphabet, or 256.
+const ALPHABET: [u16; 0x144] = {
+    let mut alphabet = [256; 0x144];
+    let mut next = 0x100;
+    let mut byte = 0;
+    while byte < 0x100 {
+        let printable = matches!(byte, 0x21..=0x7e | 0xa1..=0xac | 0xae..=0xff);
+        let character = if printable { byte } else { next };
+        alphabet[character] = byte as u16;
+        if !printable {
+            next += 1;
+        }
+        byte += 1;
+    }
+    alphabet
+};
+
+/// Appends the bytes a token stands for, or the token as it is if a character is not in the alphabet.
+pub(super) fn byte_level(token: &str, out: &mut Vec<u8>) {
+    let start = out.len();
+    for character in token.chars() {
+        let byte = ALPHABET.get(character as usize).and_then(|&byte| u8::try_from(byte).ok());
+        let Some(byte) = byte else {
+            out.truncate(start);
+            out.extend_from_slice(token.as_bytes());
+            return;
+        };
+        out.push(byte);
+    }
+}
+
+/// Cuts characters equal to `content` from the ends. Where both cuts meet, or a token is shorter than `stop` and all
+/// `content`, the reference panics; here nothing is left.
+fn strip(token: &str, content: char, start: usize, stop: usize) -> &str {
+    let cut = |count: usize| count * content.len_utf8();
+    let leading = token.chars().take(start).take_while(|&c| c == content).count();
+    let trailing = token.chars().rev().take(stop).take_while(|&c| c == content).count();
+    let end = token.len() - cut(trailing);
+    token.get(cut(leading)..end).unwrap_or_default()
+}
+
+/// Replaces each occurrence, left to right; an empty pattern matches between all characters and at both ends.
+fn replace(token: &str, pattern: &str, content: &str, out: &mut String) {
+    let Some(&first) = pattern.as_bytes().first().filter(|_| pattern.len() <= 16) else {
+        out.push_str(&token.replace(pattern, content));
+        return;
+    };
+    // For the short patterns of real files a plain search is several times faster than setting up a clever one.
+    let mut rest = token;
+    let mut from = 0;
+    while let Some(at) = rest.as_bytes().iter().skip(from).position(|&byte| byte == first) {
+        let at = from + at;
+        match rest.get(at..).and_then(|tail| tail.strip_prefix(pattern)) {
+            Some(tail) => {
+                out.push_str(rest.get(..at).unwrap_or_default());
+                out.push_str(content);
+                rest = tail;
+                from = 0;
+            }
+            None => from = at + 1,
+        }
+    }
+    out.push_str(rest);
+}
+
+/// The reference's list of spaces to take out, in its order.
+fn clean_up(mut text: String) -> String {
+    const SPACES: [(&str, &str); 11] = [
+        (" .", "."),
+        (" ?", "?"),
+        (" !", "!"),
+        (" ,", ","),
+        (" ' ", "'"),
+        (" n't", "n't"),
+        (" 'm", "'m"),
+        (" do not", " don't"),
+        (" 's", "'s"),
+        (" 've", "'ve"),
+        (" 're", "'re"),
+    ];
+    for (from, to) in SPACES {
+        if text.contains(from) {
+            text = text.replace(from, to);
+        }
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn short_and_long_patterns_are_replaced_alike() {
+        for token in ["", "aaa", "ab", "xaab", "▁▁a▁", "é▁", "ab ab ab", "a.b"] {
+            for pattern in ["a", "aa", "ab", "▁", "▁▁", "é", "é▁", "."] {
+                let mut ours = String::new();
+                replace(token, pattern, "$1", &mut ours);
+                assert_eq!(ours, token.replace(pattern, "$1"), "{token:?} {pattern:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_alphabet_covers_each_byte_once() {
+        let mut bytes: Vec<u16> = ALPHABET.iter().copied().filter(|&byte| byte < 256).collect();
+        bytes.sort_unstable();
+        assert!(bytes.into_iter().eq(0..256));
+        assert_eq!((ALPHABET[0x120], ALPHABET[0x10a], ALPHABET[0xe9], ALPHABET[0x20]), (0x20, 0x0a, 0xe9, 256));
+    }
+}

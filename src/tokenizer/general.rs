@@ -1,0 +1,165 @@
+//! The parts of a tokenizer that need the `tokenizers` crate: regular expressions in a decoder, and the normalizer
+//! of added tokens. The only file that names `tokenizers` and `serde_json`.
+//!
+//! The crate panics on some damaged normalizers, and in wasm a panic ends the instance, so what could reach those
+//! places is checked here first.
+
+use serde_json::Value;
+use tokenizers::normalizers::replace::ReplacePattern;
+use tokenizers::normalizers::{Precompiled, Replace};
+use tokenizers::{Decoder, NormalizedString, Normalizer, NormalizerWrapper};
+
+use crate::{Error, ErrorCode};
+
+/// A normalizer may make the added tokens this much longer in all.
+const MAX_NORMALIZED: usize = 64 << 20;
+
+/// A `Replace` step whose pattern is a regular expression.
+#[derive(Debug)]
+pub(super) struct RegexReplace(Replace);
+
+impl RegexReplace {
+    pub fn new(pattern: &str, content: &str) -> Result<RegexReplace, Error> {
+        let replace = Replace::new(ReplacePattern::Regex(pattern.into()), content);
+        replace
+            .map(RegexReplace)
+            .map_err(|error| invalid(format!("decoder: the pattern {pattern:?} is no regular expression: {error}")))
+    }
+
+    /// Appends the token with its matches replaced.
+    pub fn replace(&self, token: &str, out: &mut String) {
+        match self.0.decode_chain(vec![token.to_owned()]) {
+            Ok(pieces) => pieces.iter().for_each(|piece| out.push_str(piece)),
+            // The crate stops at a match that fails and never returns an error here.
+            Err(_) => out.push_str(token),
+        }
+    }
+}
+
+/// The forms of some contents under a normalizer given as JSON text.
+pub(super) fn normalize(normalizer: &str, contents: &[&str]) -> Result<Vec<String>, Error> {
+    let value = serde_json::from_str(normalizer).map_err(|error| invalid(format!("normalizer: {error}")))?;
+    let mut steps = Vec::new();
+    collect(value, &mut steps)?;
+    let mut room = MAX_NORMALIZED;
+    let mut forms = Vec::with_capacity(contents.len());
+    for content in contents {
+        let mut form = NormalizedString::from(*content);
+        for step in &steps {
+            if let Some(map) = &step.map {
+                map.check(form.get())?;
+            }
+            step.normalizer.normalize(&mut form).map_err(|error| invalid(format!("normalizer: {error}")))?;
+            if form.get().len() > room {
+                let what = format!("normalizer: the added tokens grow beyond {MAX_NORMALIZED} bytes");
+                return Err(Error::new(ErrorCode::LimitExceeded, what));
+            }
+        }
+        room -= form.get().len();
+        forms.push(form.get().to_owned());
+    }
+    Ok(forms)
+}
+
+struct NormalizerStep {
+    normalizer: NormalizerWrapper,
+    map: Option<CharsMap>,
+}
+
+/// Takes a normalizer apart into the steps of its sequences.
+fn collect(mut value: Value, steps: &mut Vec<NormalizerStep>) -> Result<(), Error> {
+    if value.get("type").and_then(Value::as_str) == Some("Sequence") {
+        let Some(Value::Array(parts)) = value.get_mut("normalizers").map(Value::take) else {
+            return Err(invalid("normalizer: a Sequence needs the list \"normalizers\"".to_owned()));
+        };
+        return parts.into_iter().try_for_each(|part| collect(part, steps));
+    }
+    let mut map = None;
+    if value.get("type").and_then(Value::as_str) == Some("Precompiled") {
+        let charsmap = value.get("precompiled_charsmap").and_then(Value::as_str);
+        map = Some(charsmap.and_then(CharsMap::new).ok_or_else(damaged_map)?);
+        serde_json::from_str::<Precompiled>(&value.to_string()).map_err(|_| damaged_map())?;
+    }
+    let normalizer = serde_json::from_value(value).map_err(|error| invalid(format!("normalizer: {error}")))?;
+    steps.push(NormalizerStep { normalizer, map });
+    Ok(())
+}
+
+/// The tables inside a `Precompiled` normalizer, read only to see that the crate's unchecked walk stays inside them.
+struct CharsMap {
+    trie: Vec<u32>,
+    normalized: String,
+}
+
+impl CharsMap {
+    fn new(base64: &str) -> Option<CharsMap> {
+        let bytes = decode_base64(base64)?;
+        let (size, rest) = bytes.split_first_chunk::<4>()?;
+        let (trie, normalized) = rest.split_at_checked(u32::from_le_bytes(*size) as usize / 4 * 4)?;
+        let trie = trie.as_chunks::<4>().0.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
+        Some(CharsMap { trie, normalized: String::from_utf8(normalized.to_vec()).ok()? })
+    }
+
+    /// Walks the trie from each character of a text, as the crate may, and fails where the crate would leave it.
+    fn check(&self, text: &str) -> Result<(), Error> {
+        for (at, _) in text.char_indices() {
+            let rest = text.as_bytes().get(at..).unwrap_or_default();
+            self.walk(rest).ok_or_else(damaged_map)?;
+        }
+        // Of an empty text the crate reads nothing.
+        Ok(())
+    }
+
+    /// `None` where a step leaves the tables.
+    fn walk(&self, text: &[u8]) -> Option<()> {
+        let unit = |node: usize| self.trie.get(node).map(|&unit| unit as usize);
+        let offset = |unit: usize| (unit >> 10) << ((unit & (1 << 9)) >> 6);
+        let mut node = offset(unit(0)?);
+        for &byte in text {
+            if byte == 0 {
+                break;
+            }
+            node ^= usize::from(byte);
+            let reached = unit(node)?;
+            if reached & ((1 << 31) | 0xff) != usize::from(byte) {
+                break;
+            }
+            node ^= offset(reached);
+            if (reached >> 8) & 1 == 1 {
+                let value = unit(node)? & ((1 << 31) - 1);
+                self.normalized.is_char_boundary(value).then_some(())?;
+            }
+        }
+        Some(())
+    }
+}
+
+fn decode_base64(text: &str) -> Option<Vec<u8>> {
+    let text = text.trim_end_matches('=').as_bytes();
+    let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 3);
+    for group in text.chunks(4) {
+        let mut bits = 0_u32;
+        for &character in group {
+            let six = match character {
+                b'A'..=b'Z' => character - b'A',
+                b'a'..=b'z' => character - b'a' + 26,
+                b'0'..=b'9' => character - b'0' + 52,
+                b'+' => 62,
+                b'/' => 63,
+                _ => return None,
+            };
+            bits = bits << 6 | u32::from(six);
+        }
+        bits <<= 6 * (4 - group.len() as u32);
+        bytes.extend(bits.to_be_bytes().iter().skip(1).take(group.len() - 1));
+    }
+    Some(bytes)
+}
+
+fn damaged_map() -> Error {
+    invalid("normalizer: the precompiled_charsmap of a Precompiled step is missing or damaged".to_owned())
+}
+
+fn invalid(what: String) -> Error {
+    Error::new(ErrorCode::InvalidTokenizer, what)
+}

@@ -1,0 +1,404 @@
+//! A strict reader over the bytes of a JSON text: it goes forward once, keeps no tree and takes no memory per value.
+//!
+//! The reference refuses control characters and lone surrogate escapes in strings, numbers beyond a double, and
+//! anything after the top value; so does this reader, also in values it only passes over.
+
+use std::borrow::Cow;
+
+use crate::{Error, ErrorCode};
+
+/// Arrays and objects may nest this deep. No tokenizer comes near it, and nothing here recurses, so the number only
+/// bounds the memory of the stack of open containers.
+const MAX_DEPTH: usize = 1024;
+
+/// A position in a JSON text.
+pub(super) struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(text: &'a str) -> Reader<'a> {
+        Reader { text, at: 0 }
+    }
+
+    /// An error that names the reader's position.
+    pub(super) fn fail(&self, what: impl std::fmt::Display) -> Error {
+        Error::new(
+            ErrorCode::InvalidTokenizer,
+            format!(
+                "not well-formed JSON at byte {} of {}: {what}; the file is cut short or damaged, fetch it again",
+                self.at,
+                self.text.len()
+            ),
+        )
+    }
+
+    fn rest(&self) -> &'a [u8] {
+        self.text.as_bytes().get(self.at..).unwrap_or_default()
+    }
+
+    /// The next byte that is not white space, without taking it.
+    pub(super) fn peek(&mut self) -> Option<u8> {
+        loop {
+            match self.rest().first() {
+                Some(b' ' | b'\n' | b'\t' | b'\r') => self.at += 1,
+                other => return other.copied(),
+            }
+        }
+    }
+
+    /// Takes `byte` if it comes next.
+    pub(super) fn take(&mut self, byte: u8) -> bool {
+        let next = self.peek() == Some(byte);
+        self.at += usize::from(next);
+        next
+    }
+
+    /// Takes `byte`, or fails.
+    pub(super) fn expect(&mut self, byte: u8) -> Result<(), Error> {
+        if self.take(byte) { Ok(()) } else { Err(self.fail(format_args!("expected '{}'", char::from(byte)))) }
+    }
+
+    /// Fails unless only white space is left.
+    pub(super) fn end(&mut self) -> Result<(), Error> {
+        if self.peek().is_none() { Ok(()) } else { Err(self.fail("something follows the end of the value")) }
+    }
+
+    /// Moves to the next element of an array or object whose opening bracket was taken; false at its end, which is
+    /// taken. `first` starts true.
+    pub(super) fn element(&mut self, first: &mut bool, close: u8) -> Result<bool, Error> {
+        let was_first = std::mem::replace(first, false);
+        if self.take(close) {
+            return Ok(false);
+        }
+        if !was_first {
+            self.expect(b',')?;
+        }
+        Ok(true)
+    }
+
+    /// Moves past the next key of an object; `None` at its end.
+    pub(super) fn key(&mut self, first: &mut bool) -> Result<Option<Cow<'a, str>>, Error> {
+        if !self.element(first, b'}')? {
+            return Ok(None);
+        }
+        let key = self.string()?;
+        self.expect(b':')?;
+        Ok(Some(key))
+    }
+
+    /// Reads a string.
+    pub(super) fn string(&mut self) -> Result<Cow<'a, str>, Error> {
+        self.expect(b'"')?;
+        let start = self.at;
+        self.at += plain_run(self.rest());
+        if self.rest().first() == Some(&b'"') {
+            let plain = self.text.get(start..self.at).unwrap_or_default();
+            self.at += 1;
+            return Ok(Cow::Borrowed(plain));
+        }
+        self.at = start;
+        let mut bytes = Vec::new();
+        self.string_body(|piece| bytes.extend_from_slice(piece))?;
+        Ok(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
+    }
+
+    /// Reads a string to the end of `out`.
+    pub(super) fn string_into(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+        self.expect(b'"')?;
+        self.string_body(|piece| out.extend_from_slice(piece))
+    }
+
+    /// The rest of a string whose opening quote was taken, in pieces.
+    fn string_body(&mut self, mut piece: impl FnMut(&[u8])) -> Result<(), Error> {
+        loop {
+            let rest = self.rest();
+            let run = plain_run(rest);
+            let (plain, after) = rest.split_at(run.min(rest.len()));
+            if !plain.is_empty() {
+                piece(plain);
+            }
+            self.at += run;
+            match after.first() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(());
+                }
+                Some(b'\\') => {
+                    let mut utf8 = [0; 4];
+                    piece(self.escape()?.encode_utf8(&mut utf8).as_bytes());
+                }
+                Some(_) => return Err(self.fail("a control character in a string")),
+                None => return Err(self.fail("the text ends inside a string")),
+            }
+        }
+    }
+
+    /// Reads one escape, from its backslash.
+    fn escape(&mut self) -> Result<char, Error> {
+        let value = match self.rest().get(1) {
+            Some(b'"') => '"',
+            Some(b'\\') => '\\',
+            Some(b'/') => '/',
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => return self.unicode_escape(),
+            _ => return Err(self.fail("an unknown escape in a string")),
+        };
+        self.at += 2;
+        Ok(value)
+    }
+
+    fn unicode_escape(&mut self) -> Result<char, Error> {
+        let unit = self.hex_unit()?;
+        let code = match unit {
+            0xD800..=0xDBFF => {
+                let low = self.hex_unit()?;
+                if !(0xDC00..=0xDFFF).contains(&low) {
+                    return Err(self.fail("a lone surrogate escape in a string"));
+                }
+                0x10000 + ((unit - 0xD800) << 10) + (low - 0xDC00)
+            }
+            _ => unit,
+        };
+        char::from_u32(code).ok_or_else(|| self.fail("a lone surrogate escape in a string"))
+    }
+
+    /// Reads `\uHHHH`.
+    fn hex_unit(&mut self) -> Result<u32, Error> {
+        let Some([b'\\', b'u', digits @ ..]) = self.rest().get(..6) else {
+            return Err(self.fail("a lone surrogate or a cut escape in a string"));
+        };
+        let mut unit = 0;
+        for &digit in digits {
+            let digit = char::from(digit).to_digit(16).ok_or_else(|| self.fail("an escape without four hex digits"))?;
+            unit = unit * 16 + digit;
+        }
+        self.at += 6;
+        Ok(unit)
+    }
+
+    /// Reads a number and gives its text.
+    pub(super) fn number(&mut self) -> Result<&'a str, Error> {
+        self.peek();
+        let rest = self.rest();
+        let digits = |from: usize| rest.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();
+        let start = usize::from(rest.first() == Some(&b'-'));
+        let whole = digits(start);
+        if whole == 0 || (whole > 1 && rest.get(start) == Some(&b'0')) {
+            return Err(self.fail("a malformed number"));
+        }
+        let mut end = start + whole;
+        if rest.get(end) == Some(&b'.') {
+            let fraction = digits(end + 1);
+            if fraction == 0 {
+                return Err(self.fail("a malformed number"));
+            }
+            end += 1 + fraction;
+        }
+        let mut large = end > 300;
+        if let Some(b'e' | b'E') = rest.get(end) {
+            large = true;
+            let sign = usize::from(matches!(rest.get(end + 1), Some(b'+' | b'-')));
+            let exponent = digits(end + 1 + sign);
+            if exponent == 0 {
+                return Err(self.fail("a malformed number"));
+            }
+            end += 1 + sign + exponent;
+        }
+        let number = self.text.get(self.at..self.at + end).unwrap_or_default();
+        if large && !number.parse::<f64>().is_ok_and(f64::is_finite) {
+            return Err(self.fail("a number out of range"));
+        }
+        self.at += end;
+        Ok(number)
+    }
+
+    /// Reads an unsigned 32-bit integer, the type of a token id; `None` and no move for anything else.
+    pub(super) fn id(&mut self) -> Option<u32> {
+        self.peek();
+        let rest = self.rest();
+        let count = rest.iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let followed = matches!(rest.get(count), Some(b'.' | b'e' | b'E'));
+        let zeros = count > 1 && rest.first() == Some(&b'0');
+        let digits = rest.get(..count).filter(|_| count > 0 && count <= 10 && !followed && !zeros)?;
+        let value = digits.iter().fold(0_u64, |value, digit| value * 10 + u64::from(digit - b'0'));
+        let id = u32::try_from(value).ok()?;
+        self.at += count;
+        Some(id)
+    }
+
+    fn literal(&mut self, word: &str) -> Result<(), Error> {
+        if !self.rest().starts_with(word.as_bytes()) {
+            return Err(self.fail("expected a value"));
+        }
+        self.at += word.len();
+        Ok(())
+    }
+
+    /// Passes over one value of any kind, checking it, and gives its text.
+    pub(super) fn value(&mut self) -> Result<&'a str, Error> {
+        self.peek();
+        let start = self.at;
+        // The closing brackets of the containers that are open.
+        let mut open: Vec<u8> = Vec::new();
+        loop {
+            let close = match self.peek() {
+                Some(b'{') => Some(b'}'),
+                Some(b'[') => Some(b']'),
+                _ => None,
+            };
+            if let Some(close) = close {
+                self.at += 1;
+                if !self.take(close) {
+                    open.push(close);
+                    if open.len() > MAX_DEPTH {
+                        return Err(self.fail(format_args!("nested deeper than {MAX_DEPTH}")));
+                    }
+                    self.skip_key(close)?;
+                    continue;
+                }
+            } else {
+                self.scalar()?;
+            }
+            loop {
+                let Some(&close) = open.last() else {
+                    return Ok(self.text.get(start..self.at).unwrap_or_default());
+                };
+                if self.take(b',') {
+                    self.skip_key(close)?;
+                    break;
+                }
+                self.expect(close)?;
+                open.pop();
+            }
+        }
+    }
+
+    /// In an object, passes over the key of a member.
+    fn skip_key(&mut self, close: u8) -> Result<(), Error> {
+        if close == b'}' {
+            self.expect(b'"')?;
+            self.string_body(|_| ())?;
+            self.expect(b':')?;
+        }
+        Ok(())
+    }
+
+    fn scalar(&mut self) -> Result<(), Error> {
+        match self.peek() {
+            Some(b'"') => {
+                self.at += 1;
+                self.string_body(|_| ())
+            }
+            Some(b'-' | b'0'..=b'9') => self.number().map(drop),
+            Some(b't') => self.literal("true"),
+            Some(b'f') => self.literal("false"),
+            Some(b'n') => self.literal("null"),
+            Some(_) => Err(self.fail("expected a value")),
+            None => Err(self.fail("the text ends where a value should be")),
+        }
+    }
+}
+
+/// How many bytes come before the first quote, backslash or control character, eight at a time.
+fn plain_run(bytes: &[u8]) -> usize {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
+    let (words, tail) = bytes.as_chunks::<8>();
+    for (index, &word) in words.iter().enumerate() {
+        let word = u64::from_le_bytes(word);
+        // Each term is exact for the lowest byte it marks, and only the lowest one is used.
+        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+        let marks = control | zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\')));
+        if marks != 0 {
+            return index * 8 + (marks.trailing_zeros() / 8) as usize;
+        }
+    }
+    let stop = |&byte: &u8| byte < 0x20 || byte == b'"' || byte == b'\\';
+    bytes.len() - tail.len() + tail.iter().position(stop).unwrap_or(tail.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn plain_runs_stop_where_a_byte_loop_stops() {
+        for stop in [b'"', b'\\', 0, 0x1f, 0x0a] {
+            for at in 0..20 {
+                let mut bytes: Vec<u8> =
+                    (0..20).map(|n| [b'a', 0x80, 0xff, 0x7f, b' ', b'!', b'#', b'['][n % 8]).collect();
+                bytes[at] = stop;
+                assert_eq!(plain_run(&bytes), at, "{stop:#x}");
+            }
+        }
+        assert_eq!(plain_run("no stop at all, é".as_bytes()), 18);
+    }
+
+    #[test]
+    fn values_are_taken_or_refused_as_by_serde_json() {
+        let cases = [
+            "1",
+            "-0",
+            "01",
+            "1.",
+            "1.5e3",
+            "1e",
+            "1e999",
+            "-",
+            "null",
+            "nul",
+            "truex",
+            "\"a\"",
+            "\"\\ud800\"",
+            "\"\\ud83d\\ude00\"",
+            "\"\\ud83dx\"",
+            "\"\\udc00\"",
+            "\"\\x\"",
+            "\"\u{1}\"",
+            "[]",
+            "[1,]",
+            "[,1]",
+            "{}",
+            "{\"a\":1}",
+            "{\"a\":1,}",
+            "{\"a\"}",
+            "{1:1}",
+            "[1 2]",
+            "[1",
+            "{\"a\":[{}]}",
+            "\u{feff}1",
+            " \n\t\r1 ",
+            "1 1",
+            "",
+            "[[]",
+            "[]]",
+            "\"\\u12\"",
+            "\"\\u00e9\\/\\b\"",
+            "\"\\ud800\\u0041\"",
+            "+1",
+            ".5",
+            "NaN",
+        ];
+        for text in cases {
+            let mut reader = Reader::new(text);
+            let ours = reader.value().and_then(|_| reader.end()).is_ok();
+            // The reference takes strings as text, so lone surrogates count.
+            assert_eq!(ours, serde_json::from_str::<serde_json::Value>(text).is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(Reader::new(&nested(MAX_DEPTH)).value().is_ok());
+        assert!(Reader::new(&nested(MAX_DEPTH + 2)).value().is_err());
+        assert!(Reader::new(&"[".repeat(1 << 20)).value().is_err());
+    }
+}

@@ -1,0 +1,251 @@
+//! The bytes of a tokenizer.json to a [`Spec`], in one pass. Keys may come in any order.
+//!
+//! Refused is what the reference refuses in the members that decide how ids decode. Of the others (`merges`,
+//! `pre_tokenizer`, `post_processor`, `truncation`, `padding`) only the JSON is checked.
+
+use std::borrow::Cow;
+
+use super::json::Reader;
+use super::spec::{AddedToken, Entry, Spec, Vocab};
+use super::{decoders, sniff};
+use crate::{Error, ErrorCode};
+
+/// The largest tokenizer.json that is read.
+const MAX_BYTES: usize = 256 << 20;
+
+/// Reads a tokenizer.json.
+pub(super) fn read(bytes: &[u8]) -> Result<Spec, Error> {
+    if bytes.len() > MAX_BYTES {
+        let what = format!("the file has {} bytes, more than {MAX_BYTES}", bytes.len());
+        return Err(Error::new(ErrorCode::LimitExceeded, what));
+    }
+    sniff::check(bytes)?;
+    let text = std::str::from_utf8(bytes)
+        .map_err(|error| invalid(format!("the file is not UTF-8 at byte {}; fetch it again", error.valid_up_to())))?;
+    let mut reader = Reader::new(text);
+    let (mut spec, mut has_model, mut first) = (Spec::default(), false, true);
+    reader.expect(b'{')?;
+    while let Some(key) = reader.key(&mut first)? {
+        match key.as_ref() {
+            "version" => {
+                let version = reader.value()?;
+                if version != "\"1.0\"" {
+                    return Err(invalid(format!("version: only \"1.0\" is known, not {version}")));
+                }
+            }
+            "added_tokens" => spec.added = added_tokens(&mut reader)?,
+            "normalizer" => {
+                let normalizer = reader.value()?;
+                spec.normalizer = (!does_nothing(normalizer)).then(|| normalizer.to_owned());
+            }
+            "decoder" => {
+                let decoder = reader.value()?;
+                spec.decoder = if decoder == "null" { None } else { Some(decoders::read(decoder)?) };
+            }
+            "model" => {
+                spec.vocab = model(&mut reader)?;
+                has_model = true;
+            }
+            "truncation" | "padding" | "pre_tokenizer" | "post_processor" => {
+                reader.value()?;
+            }
+            other => return Err(sniff::unknown_key(other, reader.value()?)),
+        }
+    }
+    reader.end()?;
+    if !has_model {
+        return Err(invalid("the key \"model\" is missing, so the file is no tokenizer.json".to_owned()));
+    }
+    Ok(spec)
+}
+
+/// Whether a normalizer leaves every text as it is.
+fn does_nothing(normalizer: &str) -> bool {
+    let members = || -> Result<(bool, bool, usize), Error> {
+        let mut reader = Reader::new(normalizer);
+        reader.expect(b'{')?;
+        let (mut sequence, mut empty, mut types, mut first) = (false, false, 0, true);
+        while let Some(key) = reader.key(&mut first)? {
+            let value = reader.value()?;
+            match key.as_ref() {
+                "type" => {
+                    sequence = value == "\"Sequence\"";
+                    types += 1;
+                }
+                "normalizers" => {
+                    empty = value.bytes().all(|byte| b"[] \n\r\t".contains(&byte)) && value.matches('[').count() == 1
+                }
+                _ => {}
+            }
+        }
+        Ok((sequence, empty, types))
+    };
+    normalizer == "null" || matches!(members(), Ok((true, true, 1)))
+}
+
+/// Every field is required and may stand once, as in the reference; others are passed over.
+fn added_tokens(reader: &mut Reader<'_>) -> Result<Vec<AddedToken>, Error> {
+    const FLAGS: [&str; 5] = ["single_word", "lstrip", "rstrip", "normalized", "special"];
+    if !reader.take(b'[') {
+        return Err(invalid("added_tokens: expected a list".to_owned()));
+    }
+    let (mut tokens, mut first_token) = (Vec::new(), true);
+    while reader.element(&mut first_token, b']')? {
+        let at = tokens.len();
+        let wrong = |field: &str, what: &str| invalid(format!("added_tokens[{at}].{field}: {what}"));
+        if !reader.take(b'{') {
+            return Err(invalid(format!("added_tokens[{at}]: expected an object")));
+        }
+        let (mut id, mut content, mut flags, mut first) = (None, None, [None; 5], true);
+        while let Some(key) = reader.key(&mut first)? {
+            let repeated = match key.as_ref() {
+                "id" => id.replace(reader.id().ok_or_else(|| wrong("id", "expected an id"))?).is_some(),
+                "content" if reader.peek() == Some(b'"') => content.replace(reader.string()?.into_owned()).is_some(),
+                "content" => return Err(wrong("content", "expected a string")),
+                field => {
+                    let flag = FLAGS.iter().position(|name| *name == field).and_then(|at| flags.get_mut(at));
+                    match (flag, reader.value()?) {
+                        (None, _) => false,
+                        (Some(flag), "true") => flag.replace(true).is_some(),
+                        (Some(flag), "false") => flag.replace(false).is_some(),
+                        (Some(_), _) => return Err(wrong(field, "expected true or false")),
+                    }
+                }
+            };
+            if repeated {
+                return Err(wrong(&key, "stands twice"));
+            }
+        }
+        id.ok_or_else(|| wrong("id", "is missing"))?;
+        let content = content.ok_or_else(|| wrong("content", "is missing"))?;
+        if let Some(missing) = flags.iter().position(Option::is_none) {
+            return Err(wrong(FLAGS.get(missing).copied().unwrap_or_default(), "is missing"));
+        }
+        let [.., normalized, special] = flags.map(|flag| flag == Some(true));
+        tokens.push(AddedToken { content, special, normalized });
+    }
+    Ok(tokens)
+}
+
+/// What the members of a model were.
+#[derive(Default)]
+struct Model<'a> {
+    kind: Option<Cow<'a, str>>,
+    types: usize,
+    vocab: Option<Vocab>,
+    merges: bool,
+    unk_token: bool,
+    prefix: bool,
+    max_chars: bool,
+    /// Unigram: the id of the unknown token, if it is one.
+    unk_id: Option<&'a str>,
+}
+
+fn model(reader: &mut Reader<'_>) -> Result<Vocab, Error> {
+    if !reader.take(b'{') {
+        return Err(invalid("model: expected an object".to_owned()));
+    }
+    let (mut model, mut first) = (Model::default(), true);
+    while let Some(key) = reader.key(&mut first)? {
+        match (key.as_ref(), reader.peek()) {
+            ("type", Some(b'"')) => {
+                model.kind = Some(reader.string()?);
+                model.types += 1;
+            }
+            ("type", _) => return Err(invalid("model.type: expected a string".to_owned())),
+            ("vocab", Some(b'{')) => model.vocab = Some(vocab_map(reader)?),
+            ("vocab", Some(b'[')) => model.vocab = Some(vocab_list(reader)?),
+            ("vocab", _) => return Err(invalid("model.vocab: expected an object or a list".to_owned())),
+            ("unk_id", _) => model.unk_id = Some(reader.value()?),
+            (name, next) => {
+                reader.value()?;
+                match name {
+                    "merges" => model.merges = next == Some(b'['),
+                    "unk_token" => model.unk_token = next == Some(b'"'),
+                    "continuing_subword_prefix" => model.prefix = next == Some(b'"'),
+                    "max_input_chars_per_word" => model.max_chars = matches!(next, Some(b'0'..=b'9')),
+                    _ => {}
+                }
+            }
+        }
+    }
+    model.finish()
+}
+
+impl Model<'_> {
+    /// Checks that the model has what the reference needs to load it.
+    fn finish(self) -> Result<Vocab, Error> {
+        let vocab = self.vocab.ok_or_else(|| invalid("model.vocab: is missing".to_owned()))?;
+        let word_level = self.unk_token;
+        let word_piece = word_level && self.prefix && self.max_chars;
+        // Files from before there was a type are told apart by their members.
+        let (kind, list, complete) = match self.kind.as_deref() {
+            None if vocab.is_list => ("Unigram", true, true),
+            None => ("a model without a type", false, self.merges || word_level),
+            Some("BPE") => ("BPE", false, self.merges),
+            Some("WordPiece") => ("WordPiece", false, word_piece),
+            Some("WordLevel") => ("WordLevel", false, word_level),
+            Some("Unigram") => ("Unigram", true, true),
+            Some(other) => return Err(invalid(format!("model.type: {other:?} is no type the reference knows"))),
+        };
+        if self.types > 1 {
+            return Err(invalid("model.type: stands twice".to_owned()));
+        }
+        if list != vocab.is_list {
+            return Err(invalid(format!("model.vocab: {kind} needs {}", if list { "a list" } else { "an object" })));
+        }
+        if !complete {
+            let needs = "BPE needs merges, WordLevel unk_token, WordPiece also continuing_subword_prefix and max_input_chars_per_word";
+            return Err(invalid(format!("model: {kind} is incomplete: {needs}")));
+        }
+        if let Some(id) = self.unk_id.filter(|id| list && *id != "null")
+            && !id.parse::<usize>().is_ok_and(|id| id < vocab.entries.len())
+        {
+            return Err(invalid(format!("model.unk_id: {id} is no position in the vocabulary")));
+        }
+        Ok(vocab)
+    }
+}
+
+fn vocab_map(reader: &mut Reader<'_>) -> Result<Vocab, Error> {
+    let (mut vocab, mut first) = (Vocab::default(), true);
+    reader.expect(b'{')?;
+    while reader.element(&mut first, b'}')? {
+        let start = vocab.bytes.len();
+        reader.string_into(&mut vocab.bytes)?;
+        reader.expect(b':')?;
+        let Some(id) = reader.id() else {
+            let content = vocab.bytes.get(start..).unwrap_or_default();
+            // A file that was cut here should be called cut.
+            reader.value()?;
+            return Err(invalid(format!("model.vocab: {:?} has no id below 2^32", String::from_utf8_lossy(content))));
+        };
+        vocab.push(id, start);
+    }
+    Ok(vocab)
+}
+
+fn vocab_list(reader: &mut Reader<'_>) -> Result<Vocab, Error> {
+    let (mut vocab, mut first) = (Vocab { is_list: true, ..Vocab::default() }, true);
+    reader.expect(b'[')?;
+    while reader.element(&mut first, b']')? {
+        let start = vocab.bytes.len();
+        let id = vocab.entries.len() as u32;
+        reader.expect(b'[').and_then(|()| reader.string_into(&mut vocab.bytes))?;
+        reader.expect(b',').and_then(|()| reader.number())?;
+        reader.expect(b']')?;
+        vocab.push(id, start);
+    }
+    Ok(vocab)
+}
+
+impl Vocab {
+    /// Adds the token whose content was just written to the buffer. A file of at most [`MAX_BYTES`] fits in 32 bits.
+    fn push(&mut self, id: u32, start: usize) {
+        self.entries.push(Entry { id, start: start as u32, len: (self.bytes.len() - start) as u32 });
+    }
+}
+
+fn invalid(what: String) -> Error {
+    Error::new(ErrorCode::InvalidTokenizer, what)
+}

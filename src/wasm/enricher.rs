@@ -1,0 +1,67 @@
+//! `EnricherCore` and `strip`: enrichment behind the JavaScript class `Enricher`.
+
+use std::cell::RefCell;
+
+use js_sys::Uint8Array;
+use wasm_bindgen::prelude::*;
+
+use super::object::JsTree;
+use super::tokenizer::TokenizerCore;
+use super::{set, to_js, to_js_error};
+use crate::enrich::{EnrichOptions, enrich, enrich_views};
+use crate::formats::{Format, record};
+use crate::report::Report;
+use crate::tokenizer::TokenizerSet;
+
+/// Options and tokenizers of an enrichment.
+#[wasm_bindgen]
+pub struct EnricherCore {
+    options: EnrichOptions,
+    tokenizers: RefCell<TokenizerSet>,
+}
+
+#[wasm_bindgen]
+impl EnricherCore {
+    /// Reads options as JSON: `format`, `layouts`, `existing`, `skipSpecialTokens`, `limits`.
+    #[wasm_bindgen(constructor)]
+    pub fn new(options: &str) -> Result<EnricherCore, JsValue> {
+        let options = EnrichOptions::from_json(options.as_bytes()).map_err(to_js_error)?;
+        Ok(EnricherCore { options, tokenizers: RefCell::default() })
+    }
+
+    /// Adds a tokenizer for the models whose name fits the pattern. The tokenizer may be freed afterwards.
+    #[wasm_bindgen(js_name = addTokenizer)]
+    pub fn add_tokenizer(&self, pattern: &str, tokenizer: &TokenizerCore) {
+        self.tokenizers.borrow_mut().add(pattern, tokenizer.tokenizer.clone());
+    }
+
+    /// Enriches the bytes of a body: `{ body, report }`.
+    #[wasm_bindgen(js_name = enrichBody)]
+    pub fn enrich_body(&self, body: &[u8]) -> Result<JsValue, JsValue> {
+        let enriched = enrich(body, &self.tokenizers.borrow(), &self.options).map_err(to_js_error)?;
+        let result = js_sys::Object::new();
+        set(&result, "body", &Uint8Array::from(enriched.body.as_slice()));
+        set(&result, "report", &to_js(&enriched.report));
+        Ok(result.into())
+    }
+
+    /// Enriches a parsed record: `{ span, report }`. The record stays as it is; what has no text in it is shared.
+    pub fn enrich(&self, record: &JsValue) -> JsValue {
+        let mut report = Report { format: Format::Record.as_str(), rule: "parsed value", ..Report::default() };
+        let mut tree = JsTree::new(record.clone(), self.options.limits.depth);
+        let views = record::views(&mut tree, JsTree::ROOT, "");
+        let writes = enrich_views(&mut tree, &views, &self.tokenizers.borrow(), &self.options, &mut report);
+        let result = js_sys::Object::new();
+        set(&result, "span", &tree.with(&writes));
+        set(&result, "report", &to_js(&report));
+        result.into()
+    }
+}
+
+/// Takes the texts of a default enrichment out of a body again. `options` as for [`EnricherCore`].
+#[wasm_bindgen]
+pub fn strip(body: &[u8], options: &str) -> Result<Uint8Array, JsValue> {
+    let options = EnrichOptions::from_json(options.as_bytes()).map_err(to_js_error)?;
+    let body = crate::enrich::strip(body, &options).map_err(to_js_error)?;
+    Ok(Uint8Array::from(body.as_slice()))
+}

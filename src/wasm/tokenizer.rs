@@ -1,0 +1,100 @@
+//! `TokenizerCore`: the tokenizer behind the JavaScript class `Tokenizer`.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use serde::Serialize;
+use wasm_bindgen::prelude::*;
+
+use super::{to_js, to_js_error};
+use crate::json::{Json, Object};
+use crate::tokenizer::{Compat, DecodeOptions, Engine, LoadOptions, Tokenizer};
+use crate::{Error, ErrorCode};
+
+/// A loaded tokenizer, and buffers through which ids come in and bytes go out without a copy at the boundary.
+#[wasm_bindgen]
+pub struct TokenizerCore {
+    pub(super) tokenizer: Arc<Tokenizer>,
+    ids: RefCell<Vec<u32>>,
+    output: RefCell<Vec<u8>>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Info {
+    vocab_size: usize,
+    decoder: String,
+    special_tokens: Vec<SpecialToken>,
+    engine: &'static str,
+}
+
+#[derive(Serialize)]
+struct SpecialToken {
+    id: u32,
+    content: String,
+}
+
+#[wasm_bindgen]
+impl TokenizerCore {
+    /// Loads a tokenizer.json. `options` is JSON: `compat`, `config` (text of tokenizer_config.json), `engine`.
+    #[wasm_bindgen(constructor)]
+    pub fn new(bytes: &[u8], options: &str) -> Result<TokenizerCore, JsValue> {
+        let tokenizer = load(bytes, options).map_err(to_js_error)?;
+        Ok(TokenizerCore { tokenizer: Arc::new(tokenizer), ids: RefCell::default(), output: RefCell::default() })
+    }
+
+    /// Makes room for ids; gives the address of the first.
+    pub fn reserve(&self, count: usize) -> *const u32 {
+        let mut ids = self.ids.borrow_mut();
+        if ids.len() < count {
+            ids.resize(count, 0);
+        }
+        ids.as_ptr()
+    }
+
+    /// Decodes the first `count` ids that were written to the address of [`TokenizerCore::reserve`]; gives the
+    /// number of bytes at [`TokenizerCore::output_ptr`].
+    pub fn decode(&self, count: usize, skip_special_tokens: bool) -> usize {
+        let ids = self.ids.borrow();
+        let mut output = self.output.borrow_mut();
+        output.clear();
+        let ids = ids.get(..count).unwrap_or(&ids);
+        self.tokenizer.decode_into(ids, DecodeOptions { skip_special_tokens }, &mut output);
+        output.len()
+    }
+
+    /// The address of the decoded bytes, valid until the next call.
+    #[wasm_bindgen(js_name = outputPtr)]
+    pub fn output_ptr(&self) -> *const u8 {
+        self.output.borrow().as_ptr()
+    }
+
+    /// Facts about the vocabulary.
+    pub fn info(&self) -> JsValue {
+        let info = self.tokenizer.info();
+        let special_tokens = info.special_tokens.into_iter();
+        to_js(&Info {
+            vocab_size: info.vocab_size,
+            decoder: info.decoder,
+            special_tokens: special_tokens.map(|(id, content)| SpecialToken { id, content }).collect(),
+            engine: info.engine,
+        })
+    }
+}
+
+const COMPATS: [(&str, Compat); 3] = [
+    ("tokenizers", Compat::Tokenizers),
+    ("transformers4", Compat::Transformers4),
+    ("transformers5", Compat::Transformers5),
+];
+
+fn load(bytes: &[u8], options: &str) -> Result<Tokenizer, Error> {
+    let invalid = |what: &str| Error::new(ErrorCode::InvalidOptions, format!("options: {what}"));
+    let mut json = Json::parse(options.as_bytes(), 64).map_err(|scan| invalid(scan.what))?;
+    let mut object = Object::open(&mut json, Json::ROOT, "options", ErrorCode::InvalidOptions)?;
+    object.done(&["compat", "config", "engine"])?;
+    let compat = object.choice("compat", &COMPATS)?.unwrap_or_default();
+    let engine = object.choice("engine", &[("auto", Engine::Auto), ("general", Engine::General)])?.unwrap_or_default();
+    let config = object.string("config")?;
+    Tokenizer::load(bytes, &LoadOptions { compat, config: config.as_ref().map(String::as_bytes), engine })
+}

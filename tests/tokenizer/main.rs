@@ -1,0 +1,7 @@
+//! The tokenizer against the `tokenizers` crate: known traps, random tokenizers, damaged files.
+#![cfg(not(target_arch = "wasm32"))]
+
+mod damage;
+mod differential;
+mod support;
+mod traps;

@@ -1,0 +1,153 @@
+# Every step of `make test` is a target of its own, so that one can be repeated alone.
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-builtin-rules --no-print-directory
+
+export PATH := $(CURDIR)/.tools/bin:$(PATH)
+# Tests and demo talk to servers on this machine only.
+export CARGO_TERM_COLOR ?= auto
+
+WASM := --target wasm32-unknown-unknown
+CLIPPY := cargo clippy --locked --all-targets
+
+# $(call done,name): the closing line of a step.
+done = @echo "ok: $(1)"
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-18s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+# ---- setting up
+
+.PHONY: prerequisites prerequisites-test
+prerequisites:
+	@scripts/check-prerequisites.sh
+	@if command -v rustup > /dev/null; then rustup target list --installed | grep -qx wasm32-unknown-unknown || rustup target add wasm32-unknown-unknown; fi
+
+prerequisites-test:
+	@scripts/check-prerequisites.sh test
+
+node_modules/.package-lock.json: package.json package-lock.json | prerequisites
+	npm ci
+	@touch $@
+
+www/node_modules/.package-lock.json: www/package.json www/package-lock.json | prerequisites
+	npm ci --prefix www
+	@touch $@
+
+.PHONY: tools-build tools-test
+tools-build: | prerequisites
+	@scripts/install-tools.sh wasm-bindgen
+
+tools-test: | prerequisites
+	@scripts/install-tools.sh wasm-bindgen wasm-pack chromium
+
+# ---- building
+
+.PHONY: build
+build: prerequisites tools-build node_modules/.package-lock.json ## build the npm package into pkg/
+	node scripts/build.js
+	$(call done,build: the package is in pkg/)
+
+.PHONY: page
+page: build www/node_modules/.package-lock.json ## build the page into www/dist/
+	npm run --prefix www build
+	$(call done,page: it is in www/dist/)
+
+.PHONY: demo
+demo: page ## decode recorded rollouts, then serve the page (DEMO_EXIT=1 ends by itself)
+	@node scripts/demo.js
+
+.PHONY: bench
+bench: build ## load time and decode speed beside @huggingface/tokenizers
+	@node scripts/fetch-tokenizer.js qwen3
+	node benches/decode.mjs
+
+.PHONY: fetch-tokenizers
+fetch-tokenizers: | prerequisites-test ## fetch the real tokenizers that tests compare with
+	python3 scripts/fetch-tokenizers.py
+
+# ---- testing
+
+.PHONY: test
+test: prerequisites-test ## everything below, setting up what it needs
+	@$(MAKE) fmt-check
+	@$(MAKE) clippy
+	@$(MAKE) test-native
+	@$(MAKE) test-native-slim
+	@$(MAKE) doc
+	@$(MAKE) package-crate
+	@$(MAKE) test-wasm-node
+	@$(MAKE) test-wasm-chrome
+	@$(MAKE) build
+	@$(MAKE) types
+	@$(MAKE) test-js
+	@echo "ok: everything"
+
+.PHONY: fmt-check
+fmt-check: ## the Rust sources are formatted
+	cargo fmt --check
+	$(call done,formatting)
+
+.PHONY: clippy
+clippy: prerequisites ## no warnings, natively and for WebAssembly, with and without the general engine
+	$(CLIPPY) -- -D warnings
+	$(CLIPPY) --no-default-features -- -D warnings
+	$(CLIPPY) $(WASM) -- -D warnings
+	$(CLIPPY) $(WASM) --no-default-features -- -D warnings
+	$(call done,clippy)
+
+.PHONY: lint
+lint: fmt-check clippy types ## formatting, clippy and types
+
+.PHONY: test-native
+test-native: fetch-tokenizers ## native tests with the general engine
+	cargo test --locked
+	$(call done,native tests)
+
+.PHONY: test-native-slim
+test-native-slim: fetch-tokenizers ## native tests without it
+	cargo test --locked --no-default-features
+	$(call done,native tests without the general engine)
+
+.PHONY: doc
+doc: ## the Rust documentation has no warnings
+	RUSTDOCFLAGS=-Dwarnings cargo doc --locked --no-deps
+	$(call done,documentation)
+
+.PHONY: package-crate
+package-crate: ## the crate can be packaged
+	cargo package --locked --allow-dirty
+	$(call done,crate package)
+
+.PHONY: test-wasm-node
+test-wasm-node: tools-test ## the WebAssembly tests in Node
+	scripts/test-wasm.sh node
+	$(call done,WebAssembly tests in Node)
+
+.PHONY: test-wasm-chrome
+test-wasm-chrome: tools-test ## the same tests in headless Chromium
+	scripts/test-wasm.sh chrome
+	$(call done,WebAssembly tests in Chromium)
+
+.PHONY: types
+types: build www/node_modules/.package-lock.json ## the JavaScript agrees with its types
+	npx --no-install tsc -p tsconfig.json
+	npx --no-install tsc -p www/tsconfig.json
+	$(call done,types)
+
+.PHONY: test-js
+test-js: page tools-test fetch-tokenizers ## tests of the package, the command line and the page
+	node --test tests/js
+	$(call done,JavaScript tests)
+
+# ---- housekeeping
+
+.PHONY: fmt
+fmt: ## format the Rust sources
+	cargo fmt
+
+.PHONY: clean
+clean: ## remove everything that was built; tools and fetched files stay
+	rm -rf target pkg www/dist www/public/sample

@@ -1,0 +1,90 @@
+import { parseArgs } from "node:util";
+
+/** Wrong usage or unreadable input: exit status 2. */
+export class UsageError extends Error {}
+
+/** @typedef {import("node:util").ParseArgsConfig["options"]} OptionTable */
+
+/** @satisfies {OptionTable} */
+const COMMON = {
+  format: { type: "string" },
+  layout: { type: "string", multiple: true },
+  output: { type: "string", short: "o" },
+  report: { type: "string" },
+  strict: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+  version: { type: "boolean" },
+};
+
+/** @satisfies {OptionTable} */
+const ENRICH = {
+  ...COMMON,
+  tokenizer: { type: "string", short: "t", multiple: true },
+  config: { type: "string" },
+  compat: { type: "string" },
+  existing: { type: "string" },
+  "skip-special-tokens": { type: "boolean" },
+};
+
+/** @type {Record<string, string[]>} */
+const CHOICES = {
+  compat: ["tokenizers", "transformers4", "transformers5"],
+  existing: ["keep", "replace"],
+  report: ["summary", "json", "none"],
+};
+
+/**
+ * @typedef {object} Settings
+ * @property {string[]} files `-` is the standard input.
+ * @property {string} [output]
+ * @property {"summary" | "json" | "none"} report
+ * @property {boolean} strict
+ * @property {boolean} help
+ * @property {boolean} version
+ * @property {string} [format]
+ * @property {string[]} layouts Paths.
+ * @property {string[]} tokenizers As written: `T` or `PATTERN=T`.
+ * @property {string} [config]
+ * @property {string} [compat]
+ * @property {string} [existing]
+ * @property {boolean} skipSpecialTokens
+ */
+
+/**
+ * @param {"enrich" | "strip"} command
+ * @param {string[]} args
+ * @returns {Settings}
+ */
+export function parse(command, args) {
+  const { values, positionals } = parseTable(command === "enrich" ? ENRICH : COMMON, args);
+  for (const [name, choices] of Object.entries(CHOICES)) {
+    const value = values[name];
+    if (value === undefined || choices.includes(value)) continue;
+    throw new UsageError(`--${name} must be ${choices.join(", ")}, not \`${value}\``);
+  }
+  return {
+    files: positionals.length > 0 ? positionals : ["-"],
+    output: values.output,
+    report: values.report ?? "summary",
+    strict: values.strict ?? false,
+    help: values.help ?? false,
+    version: values.version ?? false,
+    format: values.format,
+    layouts: values.layout ?? [],
+    tokenizers: values.tokenizer ?? [],
+    config: values.config,
+    compat: values.compat,
+    existing: values.existing,
+    skipSpecialTokens: values["skip-special-tokens"] ?? false,
+  };
+}
+
+/** @param {OptionTable} options @param {string[]} args @returns {{ values: Record<string, any>, positionals: string[] }} */
+function parseTable(options, args) {
+  try {
+    return parseArgs({ options, args, allowPositionals: true, strict: true });
+  } catch (error) {
+    // Node explains how to pass a positional argument that begins with a dash; one sentence is enough here.
+    throw new UsageError(/** @type {Error} */ (error).message.split(". ")[0]);
+  }
+}

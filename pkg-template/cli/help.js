@@ -1,0 +1,57 @@
+export const MAIN = `token2text: finds token ids in LLM traces and writes the text next to them
+
+Usage:
+  token2text enrich [FILE...] --tokenizer T [options]
+  token2text strip  [FILE...] [options]
+
+Commands:
+  enrich   add the text of every list of token ids
+  strip    take the text out again that enrich has added
+
+Options:
+  -h, --help      this text; after a command, its options
+      --version   the version
+
+FILE is a JSON document or JSON lines, plain or gzip; none, or \`-\`, is the standard input.
+`;
+
+const COMMON = `      --format F         the wire format: auto (default) or record
+      --layout FILE      use this layout (a JSON file, or the name of a built-in one) instead of all built-in ones; may be
+                         repeated
+  -o, --output OUT       a file, or a folder for several files; compressed if it ends in .gz; otherwise the standard output
+      --report KIND      on the standard error: summary (default), json (one line per record) or none
+  -h, --help             this text
+`;
+
+const EXIT = `Exit status: 0 done; 1 something was skipped and --strict was given; 2 wrong usage or unreadable input.
+`;
+
+export const ENRICH = `Usage: token2text enrich [FILE...] --tokenizer T [options]
+
+Writes the text next to the token ids of each record and changes nothing else.
+
+Options:
+  -t, --tokenizer T      a tokenizer.json (path or URL, plain or gzip), or the folder that holds it; may be repeated with a
+                         pattern on the model name: --tokenizer 'Qwen/*=qwen.json' --tokenizer other.json
+      --config FILE      tokenizer_config.json, for --compat transformers4 or transformers5
+      --compat MODE      whose decode is followed: tokenizers (default), transformers4 or transformers5
+      --existing WHAT    text that is already there: keep (default) or replace
+      --skip-special-tokens
+                         leave special tokens out of the text
+      --strict           exit with 1 if ids were skipped or a line is broken
+${COMMON}
+${EXIT}
+Examples:
+  token2text enrich calls.jsonl --tokenizer tokenizer.json > calls.text.jsonl
+  zcat calls.jsonl.gz | token2text enrich -t tokenizer.json -o calls.text.jsonl.gz
+  token2text enrich runs/*.jsonl -t tokenizer.json -o decoded/
+`;
+
+export const STRIP = `Usage: token2text strip [FILE...] [options]
+
+Takes out the text that enrich has added: the result is the file of before.
+
+Options:
+      --strict           exit with 1 if a line is broken
+${COMMON}
+${EXIT}`;

@@ -1,0 +1,59 @@
+/**
+ * The two WebAssembly instances of this process. `slim` decodes nearly every tokenizer; `general` holds the Rust
+ * `tokenizers` crate too and is loaded only when a file needs it. Objects of one cannot be given to the other.
+ */
+import { Token2TextError } from "./errors.js";
+
+/** @typedef {typeof import("./slim.js")} Glue */
+/** @typedef {{ glue: Glue, memory: WebAssembly.Memory }} Instance */
+/**
+ * What differs between Node and browsers.
+ *
+ * @typedef {object} Host
+ * @property {() => Promise<void>} loadGeneral
+ * @property {() => void} [loadGeneralSync] Only where a file can be read and compiled synchronously.
+ * @property {(source: string | URL) => AsyncSource | Promise<AsyncSource> | undefined} [openFile]
+ *   Opens a path or `file:` URL; undefined for anything else.
+ */
+/** @typedef {{ chunks: AsyncIterable<Uint8Array>, total?: number, name: string }} AsyncSource */
+
+/** @type {{ slim?: Instance, general?: Instance }} */
+const instances = {};
+/** @type {Host | undefined} */
+let host;
+
+/** @param {"slim" | "general"} name @param {unknown} glue @param {{ memory: WebAssembly.Memory }} exports */
+export function setInstance(name, glue, exports) {
+  instances[name] = { glue: /** @type {Glue} */ (glue), memory: exports.memory };
+}
+
+/** @param {Host} value */
+export function setHost(value) {
+  host = value;
+}
+
+/** @returns {Host} */
+export function currentHost() {
+  if (!host) throw notInitialised();
+  return host;
+}
+
+/** @returns {Instance} */
+export function slim() {
+  if (!instances.slim) throw notInitialised();
+  return instances.slim;
+}
+
+/** The general instance, loaded now where that can be done synchronously. @returns {Instance} */
+export function general() {
+  if (!instances.general) currentHost().loadGeneralSync?.();
+  if (instances.general) return instances.general;
+  throw new Token2TextError(
+    "engine_not_available",
+    "this tokenizer needs the general engine, which has not been loaded; use `await Tokenizer.load(...)`, which fetches it",
+  );
+}
+
+function notInitialised() {
+  return new Token2TextError("not_initialised", "token2text is not initialised; call `await init()` once before anything else");
+}

@@ -1,0 +1,159 @@
+import { slim } from "./engines.js";
+import { Token2TextError, asToken2TextError, describe } from "./errors.js";
+import { asBytes } from "./source.js";
+import { Tokenizer, partsOf } from "./tokenizer.js";
+
+/** @typedef {import("./slim.js").EnricherCore} Core */
+/** @typedef {import("./layout.js").Layout} Layout */
+/** @typedef {import("./report.js").Report} Report */
+/**
+ * @typedef {object} EnricherOptions
+ * @property {"auto" | "record"} [format] Default: `"auto"`.
+ * @property {"auto" | (string | Layout)[]} [layouts] Names of built-in layouts, or layouts of your own. Default: `"auto"`, all
+ *   built-in ones.
+ * @property {"keep" | "replace"} [existing] What happens to text that is already there. Default: `"keep"`.
+ * @property {boolean} [skipSpecialTokens] Default: false.
+ * @property {object} [limits] See the README.
+ */
+/** @typedef {Pick<EnricherOptions, "format" | "layouts">} StripOptions */
+
+/** Finds token ids in traces and writes their text beside them; everything else stays as it is, byte for byte. */
+export class Enricher {
+  /** @type {Core | undefined} */
+  #core;
+
+  /**
+   * @param {Tokenizer | Record<string, Tokenizer>} tokenizers One, or several by a pattern on the model name (`"Qwen/*"`;
+   *   the first match counts, `"*"` also takes spans without a model).
+   * @param {EnricherOptions} [options]
+   */
+  constructor(tokenizers, options = {}) {
+    slim();
+    const entries = tokenizerEntries(tokenizers);
+    const instance = sharedInstance(entries);
+    const json = optionsText(options, "new Enricher");
+    try {
+      this.#core = new instance.glue.EnricherCore(json);
+      for (const [pattern, tokenizer] of entries) this.#core.addTokenizer(pattern, partsOf(tokenizer).core);
+    } catch (error) {
+      throw asToken2TextError(error);
+    }
+  }
+
+  /**
+   * Enriches a parsed record. The result is a new object that shares what did not change; the input is untouched.
+   *
+   * @template T
+   * @param {T} object
+   * @returns {{ span: T, report: Report }}
+   */
+  enrich(object) {
+    const core = this.#alive();
+    if (typeof object !== "object" || object === null) {
+      const cure = "use enrichBody for bytes, JSON.parse for text";
+      throw new Token2TextError("invalid_body", `enrich takes a parsed record, not ${describe(object)}; ${cure}`);
+    }
+    if (asBytes(object)) {
+      throw new Token2TextError("invalid_body", "enrich takes a parsed record, not bytes; use enrichBody for bytes");
+    }
+    try {
+      return core.enrich(object);
+    } catch (error) {
+      throw asToken2TextError(error);
+    }
+  }
+
+  /**
+   * Enriches a body as it is on the wire or on disk: a JSON document or JSON lines.
+   *
+   * @param {Uint8Array | ArrayBuffer} bytes
+   * @returns {{ body: Uint8Array, report: Report }}
+   */
+  enrichBody(bytes) {
+    const core = this.#alive();
+    const body = bodyBytes(bytes, "enrichBody");
+    try {
+      return /** @type {{ body: Uint8Array, report: Report }} */ (core.enrichBody(body));
+    } catch (error) {
+      throw asToken2TextError(error);
+    }
+  }
+
+  /** Gives the memory back. */
+  free() {
+    this.#core?.free();
+    this.#core = undefined;
+  }
+
+  [Symbol.dispose]() {
+    this.free();
+  }
+
+  #alive() {
+    if (this.#core) return this.#core;
+    throw new Token2TextError("freed", "this Enricher was freed; make a new one with `new Enricher(tokenizers, options)`");
+  }
+}
+
+/**
+ * Takes the text out again that an Enricher with default options has written: the bytes of before.
+ *
+ * @param {Uint8Array | ArrayBuffer} bytes
+ * @param {StripOptions} [options]
+ * @returns {Uint8Array}
+ */
+export function strip(bytes, options = {}) {
+  const { glue } = slim();
+  const body = bodyBytes(bytes, "strip");
+  const json = optionsText(options, "strip");
+  try {
+    return glue.strip(body, json);
+  } catch (error) {
+    throw asToken2TextError(error);
+  }
+}
+
+/** @param {unknown} tokenizers @returns {[string, Tokenizer][]} */
+function tokenizerEntries(tokenizers) {
+  if (tokenizers instanceof Tokenizer) return [["*", tokenizers]];
+  const wanted = "one Tokenizer, or an object such as { \"Qwen/*\": tokenizer }";
+  if (Object.prototype.toString.call(tokenizers) !== "[object Object]") {
+    throw new Token2TextError("invalid_options", `new Enricher takes ${wanted}, not ${describe(tokenizers)}`);
+  }
+  const entries = Object.entries(/** @type {Record<string, unknown>} */ (tokenizers));
+  if (entries.length === 0) throw new Token2TextError("invalid_options", `new Enricher takes ${wanted}, not an empty object`);
+  for (const [pattern, value] of entries) {
+    if (value instanceof Tokenizer) continue;
+    const what = `tokenizers[${JSON.stringify(pattern)}] is ${describe(value)}`;
+    throw new Token2TextError("invalid_options", `${what}, not a Tokenizer; load it first with \`await Tokenizer.load(...)\``);
+  }
+  return /** @type {[string, Tokenizer][]} */ (entries);
+}
+
+/** @param {[string, Tokenizer][]} entries */
+function sharedInstance(entries) {
+  const [first, ...others] = entries.map(([, tokenizer]) => partsOf(tokenizer).instance);
+  if (others.every((other) => other === first)) return first;
+  const cure = 'load each of them with `engine: "general"`';
+  throw new Token2TextError("invalid_options", `one of these tokenizers needs the general engine and one has the slim one; ${cure}`);
+}
+
+/** @param {unknown} bytes @param {string} call */
+function bodyBytes(bytes, call) {
+  const body = asBytes(bytes);
+  if (body) return body;
+  const cure = typeof bytes === "string" ? "; encode the text with `new TextEncoder().encode(text)`" : "";
+  throw new Token2TextError("invalid_body", `${call} takes a Uint8Array or an ArrayBuffer, not ${describe(bytes)}${cure}`);
+}
+
+/** The names and values are checked on the other side. @param {unknown} options @param {string} call */
+function optionsText(options, call) {
+  if (Object.prototype.toString.call(options) !== "[object Object]") {
+    throw new Token2TextError("invalid_options", `the options of ${call} must be an object, not ${describe(options)}`);
+  }
+  try {
+    return JSON.stringify(options);
+  } catch (error) {
+    throw new Token2TextError("invalid_options", `the options of ${call} cannot be written as JSON`, { cause: error });
+  }
+}

@@ -1,0 +1,160 @@
+/** Bytes from wherever they are: a URL, a path, a Response, a Blob or memory; plain or gzip. */
+import { currentHost } from "./engines.js";
+import { Token2TextError, describe } from "./errors.js";
+
+/** @typedef {string | URL | Response | Blob | ArrayBuffer | Uint8Array} Source */
+/** @typedef {{ loaded: number, total?: number }} Progress `total` is missing where the sender does not tell it. */
+/** @typedef {import("./engines.js").AsyncSource} AsyncSource */
+/**
+ * @typedef {object} ReadOptions
+ * @property {string} what The thing wanted, for messages: "tokenizer".
+ * @property {number} limit The most bytes, after decompression.
+ * @property {(progress: Progress) => void} [onProgress]
+ * @property {AbortSignal} [signal]
+ */
+
+/**
+ * Reads a source to its end, through gzip if its first bytes say so.
+ *
+ * @param {Source} source
+ * @param {ReadOptions} options
+ * @returns {Promise<Uint8Array>}
+ */
+export async function readSource(source, options) {
+  const { signal } = options;
+  try {
+    signal?.throwIfAborted();
+    const opened = await open(source, options);
+    const raw = await collect(opened, options);
+    return isGzip(raw) ? await gunzip(raw, opened.name, options) : raw;
+  } catch (error) {
+    if (signal?.aborted) {
+      throw new Token2TextError("aborted", `loading the ${options.what} was aborted`, { cause: signal.reason });
+    }
+    if (error instanceof Token2TextError) throw error;
+    const name = typeof source === "string" || source instanceof URL ? `${source}` : `the ${options.what}`;
+    throw new Token2TextError("unreadable_source", `cannot read ${name}: ${reason(error)}`, { cause: error });
+  }
+}
+
+/** @param {Uint8Array} bytes */
+export function isGzip(bytes) {
+  return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
+/**
+ * The bytes of a value already in memory, without a copy; undefined for anything else.
+ *
+ * @param {unknown} value
+ * @returns {Uint8Array | undefined}
+ */
+export function asBytes(value) {
+  if (value instanceof Uint8Array) return value;
+  if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
+  const tag = Object.prototype.toString.call(value);
+  if (tag === "[object ArrayBuffer]" || tag === "[object SharedArrayBuffer]") {
+    return new Uint8Array(/** @type {ArrayBuffer} */ (value));
+  }
+  return undefined;
+}
+
+/** @param {Source} source @param {ReadOptions} options @returns {Promise<AsyncSource>} */
+async function open(source, { what, signal }) {
+  const bytes = asBytes(source);
+  if (bytes) return { chunks: once(bytes), total: bytes.length, name: `the ${what}` };
+  if (typeof source === "string" || source instanceof URL) {
+    const file = await currentHost().openFile?.(source);
+    return file ?? openResponse(await fetch(source, { signal }), what);
+  }
+  if (typeof Response !== "undefined" && source instanceof Response) return openResponse(source, what);
+  if (typeof Blob !== "undefined" && source instanceof Blob) {
+    const name = "name" in source && typeof source.name === "string" ? source.name : `the ${what}`;
+    return { chunks: readStream(source.stream()), total: source.size, name };
+  }
+  const wanted = "a URL, a path (in Node), a Response, a Blob or bytes";
+  throw new Token2TextError("invalid_options", `the ${what} must be given as ${wanted}, not ${describe(source)}`);
+}
+
+/** @param {Response} response @param {string} what @returns {AsyncSource} */
+function openResponse(response, what) {
+  const name = response.url || `the ${what}`;
+  if (!response.ok) {
+    const status = `${response.status} ${response.statusText}`.trim();
+    throw new Token2TextError("unreadable_source", `cannot read ${name}: the server answered ${status}`);
+  }
+  if (!response.body || response.bodyUsed) {
+    throw new Token2TextError("unreadable_source", `cannot read ${name}: the response has no body left to read`);
+  }
+  const length = Number(response.headers.get("content-length"));
+  const total = length > 0 && !response.headers.get("content-encoding") ? length : undefined;
+  return { chunks: readStream(response.body), total, name };
+}
+
+/** @param {Uint8Array} bytes */
+async function* once(bytes) {
+  yield bytes;
+}
+
+/** Streams are not iterable in every browser. @param {ReadableStream<Uint8Array>} stream */
+async function* readStream(stream) {
+  const reader = stream.getReader();
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    reader.cancel().catch(() => {});
+  }
+}
+
+/** @param {AsyncSource} source @param {ReadOptions} options */
+async function collect({ chunks, total, name }, { what, limit, onProgress, signal }) {
+  /** @type {Uint8Array[]} */
+  const parts = [];
+  let loaded = 0;
+  for await (const chunk of chunks) {
+    signal?.throwIfAborted();
+    parts.push(chunk);
+    loaded += chunk.length;
+    if (loaded > limit) throw tooLarge(name, what, limit);
+    onProgress?.(total !== undefined && loaded <= total ? { loaded, total } : { loaded });
+  }
+  return join(parts, loaded);
+}
+
+/** @param {Uint8Array} bytes @param {string} name @param {ReadOptions} options */
+async function gunzip(bytes, name, { what, limit, signal }) {
+  const stream = new Blob([/** @type {BlobPart} */ (bytes)]).stream().pipeThrough(new DecompressionStream("gzip"));
+  try {
+    return await collect({ chunks: readStream(stream), name }, { what, limit, signal });
+  } catch (error) {
+    if (error instanceof Token2TextError || signal?.aborted) throw error;
+    throw new Token2TextError("invalid_tokenizer", `${name} is a damaged or incomplete gzip file`, { cause: error });
+  }
+}
+
+/** @param {Uint8Array[]} parts @param {number} length */
+function join(parts, length) {
+  if (parts.length === 1) return parts[0];
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const part of parts) {
+    bytes.set(part, at);
+    at += part.length;
+  }
+  return bytes;
+}
+
+/** @param {string} name @param {string} what @param {number} limit */
+function tooLarge(name, what, limit) {
+  const most = limit >= 1 << 20 ? `${limit >> 20} MiB` : `${limit} bytes`;
+  return new Token2TextError("limit_exceeded", `${name} is larger than ${most}, the limit of a ${what} file`);
+}
+
+/** What went wrong, in words; fetch hides it in `cause`. @param {unknown} error */
+function reason(error) {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error && error.cause.message ? `${error.message} (${error.cause.message})` : error.message;
+}

@@ -1,0 +1,333 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import { currentHost, general, slim } from "./engines.js";
+import { Token2TextError, asToken2TextError, describe } from "./errors.js";
+import { countIds, writeIds } from "./ids.js";
+import { checkOptions } from "./options.js";
+import { asBytes, readSource } from "./source.js";
+
+/** @typedef {import("./ids.js").TokenIds} TokenIds */
+/** @typedef {import("./source.js").Source} Source */
+/** @typedef {import("./source.js").Progress} Progress */
+/** @typedef {import("./engines.js").Instance} Instance */
+/** @typedef {import("./slim.js").TokenizerCore} Core */
+/**
+ * Facts about a loaded tokenizer.
+ *
+ * @typedef {object} TokenizerInfo
+ * @property {number} vocabSize Number of ids that decode to a token.
+ * @property {string} decoder The declared decoder in words: `"ByteLevel"`.
+ * @property {{ id: number, content: string }[]} specialTokens By id.
+ * @property {"table" | "chain" | "general"} engine What decodes.
+ * @property {string} [sha256] Of the plain file; only when it was loaded with `hash`.
+ */
+/**
+ * @typedef {object} DecodeOptions
+ * @property {boolean} [skipSpecialTokens] Leave out tokens that the tokenizer marks as special. Default: false.
+ */
+/**
+ * @typedef {object} TokenizerOptions
+ * @property {object | string | Uint8Array | ArrayBuffer} [config] tokenizer_config.json: parsed, as text or as bytes. Only
+ *   read by `compat: "transformers4"` and `"transformers5"`.
+ * @property {"tokenizers" | "transformers4" | "transformers5"} [compat] Whose reading is followed. Default: Python
+ *   `tokenizers`, reading tokenizer.json as it is.
+ * @property {"auto" | "general"} [engine] `"general"` decodes with the `tokenizers` crate's build also where a file does not
+ *   need it. Default: `"auto"`.
+ */
+/**
+ * @typedef {object} LoadOnly
+ * @property {object | Source} [config] As in `fromBytes`, or where to read it: a string that does not begin with `{` is a
+ *   URL or a path.
+ * @property {string} [hash] SHA-256 of the plain file in hex; another file is refused.
+ * @property {(progress: Progress) => void} [onProgress] Called while the file arrives.
+ * @property {AbortSignal} [signal]
+ */
+/** @typedef {Omit<TokenizerOptions, "config"> & LoadOnly} LoadOptions */
+
+const MAX_FILE = 256 << 20;
+const PLAIN_OPTIONS = ["config", "compat", "engine"];
+const LOAD_OPTIONS = [...PLAIN_OPTIONS, "hash", "onProgress", "signal"];
+const DECODE_OPTIONS = ["skipSpecialTokens"];
+
+// The same result as Rust's lossy conversion; a leading U+FEFF is text here.
+const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+const CREATE = Symbol("create");
+
+/**
+ * The parts of a tokenizer for the rest of this package.
+ *
+ * @type {(tokenizer: Tokenizer) => { core: Core, instance: Instance }}
+ */
+export let partsOf;
+
+/** @type {(core: Core, instance: Instance, sha256?: string) => Tokenizer} */
+let construct;
+
+/** A loaded `tokenizer.json`: token ids to text, equal to Python `tokenizers` byte for byte. */
+export class Tokenizer {
+  /** @type {Core | undefined} */
+  #core;
+  #instance;
+  #sha256;
+  /** @type {TokenizerInfo | undefined} */
+  #info;
+  #words = new Uint32Array();
+
+  static {
+    construct = (core, instance, sha256) => new Tokenizer(CREATE, core, instance, sha256);
+    partsOf = (tokenizer) => ({ core: tokenizer.#alive(), instance: tokenizer.#instance });
+  }
+
+  /**
+   * @param {symbol} key
+   * @param {Core} core
+   * @param {Instance} instance
+   * @param {string} [sha256]
+   * @private
+   */
+  constructor(key, core, instance, sha256) {
+    if (key !== CREATE) {
+      const cure = "use `await Tokenizer.load(...)` or `Tokenizer.fromBytes(bytes)`";
+      throw new Token2TextError("invalid_options", `a Tokenizer is not made with \`new\`; ${cure}`);
+    }
+    this.#core = core;
+    this.#instance = instance;
+    this.#sha256 = sha256;
+  }
+
+  /**
+   * Loads a tokenizer.json, plain or gzip. A string is a URL; in Node a string without a scheme is a path.
+   *
+   * @param {Source} source
+   * @param {LoadOptions} [options]
+   * @returns {Promise<Tokenizer>}
+   */
+  static async load(source, options) {
+    slim();
+    const { hash, onProgress, signal, config, ...rest } = checkOptions(options, LOAD_OPTIONS, "Tokenizer.load");
+    const expected = checkHash(hash);
+    const bytes = await readSource(source, { what: "tokenizer", limit: MAX_FILE, onProgress, signal });
+    refuseHtml(bytes, source);
+    if (expected) await verify(bytes, expected);
+    const coreOptions = { ...rest, config: await loadConfig(config, signal) };
+    try {
+      return create(bytes, coreOptions, expected);
+    } catch (error) {
+      if (!isEngineNotAvailable(error)) throw error;
+    }
+    try {
+      await currentHost().loadGeneral();
+    } catch (error) {
+      const message = "this tokenizer needs the general engine, and general_bg.wasm could not be loaded";
+      throw new Token2TextError("engine_not_available", `${message}: ${asToken2TextError(error).message}`, { cause: error });
+    }
+    signal?.throwIfAborted();
+    return create(bytes, coreOptions, expected);
+  }
+
+  /**
+   * Makes a tokenizer from the plain bytes of a tokenizer.json.
+   *
+   * @param {Uint8Array | ArrayBuffer} bytes
+   * @param {TokenizerOptions} [options]
+   * @returns {Tokenizer}
+   */
+  static fromBytes(bytes, options) {
+    slim();
+    const { config, ...rest } = checkOptions(options, PLAIN_OPTIONS, "Tokenizer.fromBytes");
+    const plain = asBytes(bytes);
+    if (!plain) {
+      const cure = "use `await Tokenizer.load(...)` for a URL, a path, a Response or a Blob";
+      throw new Token2TextError("invalid_options", `Tokenizer.fromBytes takes bytes, not ${describe(bytes)}; ${cure}`);
+    }
+    return create(plain, { ...rest, config: configText(config) });
+  }
+
+  /**
+   * The text of the ids. Unknown ids give nothing, as in the reference.
+   *
+   * @param {TokenIds} ids
+   * @param {DecodeOptions} [options]
+   * @returns {string}
+   */
+  decode(ids, options) {
+    return utf8.decode(this.#decode(ids, skips(options)));
+  }
+
+  /**
+   * The text of each list of ids.
+   *
+   * @param {TokenIds[]} lists
+   * @param {DecodeOptions} [options]
+   * @returns {string[]}
+   */
+  decodeBatch(lists, options) {
+    if (!Array.isArray(lists)) {
+      throw new Token2TextError("invalid_ids", `decodeBatch takes an array of lists of ids, not ${describe(lists)}`);
+    }
+    const skip = skips(options);
+    return lists.map((ids, i) => {
+      try {
+        return utf8.decode(this.#decode(ids, skip));
+      } catch (error) {
+        if (!(error instanceof Token2TextError) || error.code !== "invalid_ids") throw error;
+        throw new Token2TextError("invalid_ids", `list ${i}: ${error.message}`);
+      }
+    });
+  }
+
+  /**
+   * The bytes whose UTF-8 reading is the text of `decode`: characters cut off at the ends are whole bytes here.
+   *
+   * @param {TokenIds} ids
+   * @param {DecodeOptions} [options]
+   * @returns {Uint8Array}
+   */
+  decodeBytes(ids, options) {
+    return this.#decode(ids, skips(options)).slice();
+  }
+
+  /**
+   * What one id decodes to on its own, as text and as bytes; both are empty for an unknown id.
+   *
+   * @param {number} id
+   * @returns {{ text: string, bytes: Uint8Array }}
+   */
+  tokenText(id) {
+    const bytes = this.decodeBytes([id]);
+    return { text: utf8.decode(bytes), bytes };
+  }
+
+  /** Facts about the vocabulary. @returns {TokenizerInfo} */
+  get info() {
+    const core = this.#alive();
+    this.#info ??= /** @type {TokenizerInfo} */ ({ ...core.info(), ...(this.#sha256 && { sha256: this.#sha256 }) });
+    return this.#info;
+  }
+
+  /** Gives the memory back. Enrichers made with this tokenizer go on working. */
+  free() {
+    this.#core?.free();
+    this.#core = undefined;
+  }
+
+  [Symbol.dispose]() {
+    this.free();
+  }
+
+  #alive() {
+    if (this.#core) return this.#core;
+    throw new Token2TextError("freed", "this Tokenizer was freed; load it again with `await Tokenizer.load(...)`");
+  }
+
+  /**
+   * A view of the decoded bytes in WebAssembly memory, good until the next call.
+   *
+   * @param {TokenIds} ids
+   * @param {boolean} skip
+   */
+  #decode(ids, skip) {
+    const core = this.#alive();
+    const count = countIds(ids);
+    try {
+      const start = core.reserve(count) >>> 2;
+      writeIds(ids, this.#memory().subarray(start, start + count));
+      const length = core.decode(count, skip);
+      return new Uint8Array(this.#instance.memory.buffer, core.outputPtr(), length);
+    } catch (error) {
+      throw asToken2TextError(error);
+    }
+  }
+
+  /** The memory as words. A grown memory has a new buffer, so the view is made again. */
+  #memory() {
+    const { buffer } = this.#instance.memory;
+    if (this.#words.buffer !== buffer) this.#words = new Uint32Array(buffer);
+    return this.#words;
+  }
+}
+
+/**
+ * Makes one in the slim instance, or in the general one where the options ask for it or the file needs it.
+ *
+ * @param {Uint8Array} bytes
+ * @param {{ config?: string, compat?: string, engine?: string }} options
+ * @param {string} [sha256]
+ */
+function create(bytes, options, sha256) {
+  const json = JSON.stringify(options);
+  /** @param {Instance} instance */
+  const createIn = (instance) => {
+    try {
+      return construct(new instance.glue.TokenizerCore(bytes, json), instance, sha256);
+    } catch (error) {
+      throw asToken2TextError(error);
+    }
+  };
+  if (options.engine === "general") return createIn(general());
+  try {
+    return createIn(slim());
+  } catch (error) {
+    if (!isEngineNotAvailable(error)) throw error;
+  }
+  return createIn(general());
+}
+
+/** @param {unknown} error */
+function isEngineNotAvailable(error) {
+  return error instanceof Token2TextError && error.code === "engine_not_available";
+}
+
+/** @param {DecodeOptions} [options] */
+function skips(options) {
+  if (options === undefined) return false;
+  const { skipSpecialTokens = false } = checkOptions(options, DECODE_OPTIONS, "decode");
+  if (typeof skipSpecialTokens === "boolean") return skipSpecialTokens;
+  const got = describe(skipSpecialTokens);
+  throw new Token2TextError("invalid_options", `\`skipSpecialTokens\` must be true or false, not ${got}`);
+}
+
+/** @param {unknown} config @returns {string | undefined} */
+function configText(config) {
+  if (config === undefined || typeof config === "string") return config;
+  const bytes = asBytes(config);
+  if (bytes) return utf8.decode(bytes);
+  if (typeof config === "object" && config !== null && !Array.isArray(config)) return JSON.stringify(config);
+  const wanted = "tokenizer_config.json as an object, as text or as bytes";
+  throw new Token2TextError("invalid_options", `\`config\` must be ${wanted}, not ${describe(config)}`);
+}
+
+/** @param {unknown} config @param {AbortSignal} [signal] */
+async function loadConfig(config, signal) {
+  const inline = typeof config === "string" && config.trimStart().startsWith("{");
+  const plain = Object.prototype.toString.call(config) === "[object Object]";
+  if (config === undefined || inline || plain) return configText(config);
+  const source = /** @type {Source} */ (config);
+  return utf8.decode(await readSource(source, { what: "tokenizer config", limit: MAX_FILE, signal }));
+}
+
+/** @param {unknown} hash */
+function checkHash(hash) {
+  if (hash === undefined) return undefined;
+  if (typeof hash === "string" && /^[0-9a-f]{64}$/i.test(hash)) return hash.toLowerCase();
+  throw new Token2TextError("invalid_options", `\`hash\` must be a SHA-256 in 64 hex digits, not ${describe(hash)}`);
+}
+
+/** @param {Uint8Array} bytes @param {string} expected */
+async function verify(bytes, expected) {
+  if (!globalThis.crypto?.subtle) {
+    throw new Token2TextError("invalid_options", "`hash` needs WebCrypto, which browsers offer only to https and localhost pages");
+  }
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", /** @type {BufferSource} */ (bytes)));
+  const actual = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  if (actual === expected) return;
+  throw new Token2TextError("invalid_tokenizer", `this is another file than expected: its SHA-256 is ${actual}, not ${expected}`);
+}
+
+/** Many servers answer a wrong address with a page and status 200. @param {Uint8Array} bytes @param {Source} source */
+function refuseHtml(bytes, source) {
+  const start = new TextDecoder().decode(bytes.subarray(0, 200)).trimStart().toLowerCase();
+  if (!start.startsWith("<!doctype html") && !start.startsWith("<html")) return;
+  const name = typeof source === "string" || source instanceof URL ? `${source}` : "this";
+  const why = "probably a login page, or an address that does not exist there";
+  throw new Token2TextError("invalid_tokenizer", `${name} is an HTML page, not a tokenizer.json: ${why}`);
+}

@@ -1,0 +1,72 @@
+/**
+ * Builds the npm package into pkg/: two WebAssembly modules of one crate, their glue, our own files, and types.
+ *
+ *   node scripts/build.js
+ */
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { ROOT, run, step } from "./lib.js";
+
+const FLAVOURS = {
+  slim: ["--no-default-features"],
+  general: [],
+};
+const MAX_SLIM_BROTLI = 70_000;
+const GLUE = join(ROOT, "target/glue");
+const PKG = join(ROOT, "pkg");
+
+mkdirSync(GLUE, { recursive: true });
+for (const [name, features] of Object.entries(FLAVOURS)) buildFlavour(name, features);
+assemble();
+run("npx", ["--no-install", "tsc", "-p", "tsconfig.package.json"]);
+reportSizes();
+
+/** @param {string} name @param {string[]} features */
+function buildFlavour(name, features) {
+  // A folder each: both builds have the same file name.
+  const target = join(ROOT, "target", `wasm-${name}`);
+  step(`compiling ${name}`);
+  run("cargo", [
+    ...["build", "--release", "--locked", "--lib", "--target", "wasm32-unknown-unknown", "--target-dir", target],
+    ...features,
+  ]);
+  const wasm = join(target, "wasm32-unknown-unknown/release/token2text.wasm");
+  const stamp = join(target, "bound.sha256");
+  const digest = createHash("sha256").update(readFileSync(wasm)).digest("hex");
+  const output = join(GLUE, `${name}_bg.wasm`);
+  if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
+  step(`binding and optimising ${name}`);
+  run("wasm-bindgen", ["--target", "web", "--out-dir", GLUE, "--out-name", name, wasm]);
+  run("npx", ["--no-install", "wasm-opt", "-O3", output, "-o", output]);
+  writeFileSync(stamp, digest);
+}
+
+/** Everything but the types, which `tsc` adds. */
+function assemble() {
+  rmSync(PKG, { recursive: true, force: true });
+  cpSync(join(ROOT, "pkg-template"), PKG, { recursive: true });
+  cpSync(join(ROOT, "LICENSE"), join(PKG, "LICENSE"));
+  for (const file of readdirSync(GLUE)) {
+    if (!file.endsWith(".wasm.d.ts")) cpSync(join(GLUE, file), join(PKG, file));
+  }
+}
+
+function reportSizes() {
+  step("sizes in bytes");
+  const row = (/** @type {(string | number)[]} */ cells) => {
+    console.log(cells.map((cell, i) => (i === 0 ? String(cell).padEnd(16) : String(cell).padStart(10))).join(" "));
+  };
+  row(["", "raw", "gzip", "brotli"]);
+  for (const name of Object.keys(FLAVOURS)) {
+    const file = `${name}_bg.wasm`;
+    const bytes = readFileSync(join(PKG, file));
+    const brotli = brotliCompressSync(bytes).length;
+    row([file, bytes.length, gzipSync(bytes, { level: 9 }).length, brotli]);
+    if (name === "slim" && brotli > MAX_SLIM_BROTLI) {
+      console.error(`slim_bg.wasm is ${brotli} bytes in brotli; the limit is ${MAX_SLIM_BROTLI}`);
+      process.exitCode = 1;
+    }
+  }
+}

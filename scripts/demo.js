@@ -1,0 +1,85 @@
+/**
+ * Decodes recorded verl rollouts with the command line, shows before and after, and serves the page.
+ *
+ *   node scripts/demo.js          until Ctrl-C
+ *   DEMO_EXIT=1 ...               ends once the page has answered
+ */
+import { cpSync, mkdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+import { ROOT, fail, run, step } from "./lib.js";
+import { fetchTokenizer } from "./fetch-tokenizer.js";
+import { servePage } from "./serve.js";
+
+const TRACE = "tests/fixtures/captures/verl-calls-qwen3/calls.jsonl";
+const OUTPUT = ".cache/demo/calls.text.jsonl";
+const PORT = Number(process.env.PORT ?? 4173);
+const SHOWN = 4;
+
+const color = process.stdout.isTTY && !process.env.NO_COLOR;
+/** @param {number} code @param {string} text */
+const paint = (code, text) => (color ? `\x1b[${code}m${text}\x1b[0m` : text);
+
+const tokenizer = join(fetchTokenizer("qwen3"), "tokenizer.json");
+mkdirSync(join(ROOT, ".cache/demo"), { recursive: true });
+const command = ["enrich", TRACE, "--tokenizer", tokenizer.slice(ROOT.length), "-o", OUTPUT];
+step(`token2text ${command.join(" ")}`);
+run("node", ["pkg/bin/token2text.js", ...command]);
+
+showRecords(readRecords(TRACE), readRecords(OUTPUT));
+copySample();
+await serve();
+
+/** @param {string} path @returns {any[]} */
+function readRecords(path) {
+  return readFileSync(join(ROOT, path), "utf8").trim().split("\n").map((line) => JSON.parse(line));
+}
+
+/** @param {any[]} before @param {any[]} after */
+function showRecords(before, after) {
+  const decoded = after.flatMap((record, i) => (record.outputs?.response_text ? [[before[i], record, i + 1]] : []));
+  for (const [old, record, line] of decoded.slice(0, SHOWN)) showRecord(old, record, line);
+  console.log(`\n... and ${after.length - Math.min(SHOWN, decoded.length)} more records in ${OUTPUT}`);
+}
+
+/** @param {any} before @param {any} after @param {number} line */
+function showRecord(before, after, line) {
+  console.log(`\n${paint(1, `${after.name}`)} ${paint(2, `line ${line}`)}`);
+  const ids = { prompt: before.outputs.prompt_ids ?? before.inputs.prompt_ids, response: before.outputs.response_ids ?? before.outputs.token_ids };
+  showField("prompt", ids.prompt, after.outputs.prompt_text);
+  showField("response", ids.response, after.outputs.response_text);
+}
+
+/** @param {string} kind @param {number[]} ids @param {string} text */
+function showField(kind, ids, text) {
+  const shown = ids.length > 12 ? `${ids.slice(0, 12).join(", ")}, ...` : ids.join(", ");
+  console.log(`  ${paint(2, `${kind}, ${ids.length} ids  [${shown}]`)}`);
+  // The end of a prompt is what the turn adds; what comes before was in the turn before.
+  const lines = text.split("\n");
+  const cut = kind === "prompt" && lines.length > 8;
+  if (cut) console.log(`    ${paint(2, `(${lines.length - 8} lines before)`)}`);
+  for (const textLine of cut ? lines.slice(-8) : lines) console.log(`    ${paint(kind === "prompt" ? 36 : 32, textLine)}`);
+}
+
+/** For the page's button. It is served from the built page, so it is put there too. */
+function copySample() {
+  for (const folder of ["www/public/sample", "www/dist/sample"]) {
+    mkdirSync(join(ROOT, folder), { recursive: true });
+    cpSync(tokenizer, join(ROOT, folder, "tokenizer.json"));
+    cpSync(join(ROOT, TRACE), join(ROOT, folder, "calls.jsonl"));
+  }
+}
+
+async function serve() {
+  const server = await servePage(PORT);
+  console.log(`\n${paint(1, "The page:")} ${server.url}\nDrop a tokenizer.json and a trace there, or try the sample.`);
+  if (!process.env.DEMO_EXIT) {
+    console.log("Ctrl-C ends.");
+    return;
+  }
+  const answers = await Promise.all(["", "sample/tokenizer.json", "sample/calls.jsonl"].map((path) => fetch(server.url + path)));
+  const page = await answers[0].text();
+  if (!answers.every((answer) => answer.ok) || !page.includes("token2text")) fail("the page does not answer");
+  console.log("ok: the page answers");
+  await server.close();
+  process.exit(0);
+}

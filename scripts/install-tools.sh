@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# Puts the command line tools of WebAssembly into .tools/, unless the machine has the very version already.
+#
+#   scripts/install-tools.sh [wasm-bindgen] [wasm-pack] [chromium]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+tools=$PWD/.tools
+export PATH="$tools/bin:$PATH"
+wasm_pack_version=0.15.1
+
+# wasm-bindgen's program and crate must be of one version.
+bindgen_version() {
+  awk '$0 == "name = \"wasm-bindgen\"" { getline; gsub(/version = |"/, ""); print }' Cargo.lock
+}
+
+has_version() { # program version
+  [ "$("$1" --version 2>/dev/null | awk '{ print $2 }')" = "$2" ]
+}
+
+install_wasm_bindgen() {
+  local version
+  version=$(bindgen_version)
+  has_version wasm-bindgen "$version" && has_version wasm-bindgen-test-runner "$version" && return
+  echo "== installing wasm-bindgen-cli $version (a few minutes, once)"
+  # Its own lockfile is not always resolvable; without TLS it is smaller, and only local drivers are used.
+  cargo install wasm-bindgen-cli --version "$version" --no-default-features --root "$tools"
+}
+
+install_wasm_pack() {
+  has_version wasm-pack "$wasm_pack_version" && return
+  echo "== installing wasm-pack $wasm_pack_version (a few minutes, once)"
+  cargo install wasm-pack --version "$wasm_pack_version" --locked --root "$tools"
+}
+
+install_chromium() {
+  command -v chromium >/dev/null && command -v chromedriver >/dev/null && return
+  if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
+    echo "== installing Chromium and its driver"
+    apt-get update -q
+    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends chromium chromium-driver
+    return
+  fi
+  echo "missing: chromium and chromedriver, for the browser tests." >&2
+  echo "Install both from your system's packages (Debian: apt-get install chromium chromium-driver)." >&2
+  exit 1
+}
+
+for tool in "$@"; do
+  case $tool in
+    wasm-bindgen) install_wasm_bindgen ;;
+    wasm-pack) install_wasm_pack ;;
+    chromium) install_chromium ;;
+    *) echo "no such tool: $tool" >&2; exit 2 ;;
+  esac
+done

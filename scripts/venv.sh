@@ -1,0 +1,16 @@
+#!/usr/bin/env bash
+# Makes .cache/venv-<name> from tests/oracle/requirements-<name>.txt, or leaves it when it is up to date; prints its python.
+#     scripts/venv.sh oracle | transformers4 | transformers5
+set -euo pipefail
+cd "$(dirname "$0")/.."
+name=${1:?"usage: scripts/venv.sh NAME"}
+requirements=tests/oracle/requirements-$name.txt
+venv=.cache/venv-$name
+[ -f "$requirements" ] || { echo "there is no $requirements" >&2; exit 2; }
+if ! cmp -s "$requirements" "$venv/requirements.txt"; then
+    rm -rf "$venv"
+    python3 -m venv "$venv" >&2
+    "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements" >&2
+    cp "$requirements" "$venv/requirements.txt"
+fi
+echo "$venv/bin/python"

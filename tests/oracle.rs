@@ -1,0 +1,266 @@
+//! Every text must be what Python `tokenizers` gives, for real tokenizers and hand-made ones.
+//! `tests/oracle/README.md` says where the expected texts come from.
+#![cfg(not(target_arch = "wasm32"))]
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use token2text::{DecodeOptions, ErrorCode, Tokenizer};
+
+const BLOCK: usize = 1000;
+
+fn path(relative: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(relative)
+}
+
+fn read_json(relative: &str) -> Value {
+    let text = fs::read_to_string(path(relative)).unwrap_or_else(|error| panic!("cannot read {relative}: {error}"));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{relative} is not JSON: {error}"))
+}
+
+fn tokenizer_file(key: &str, name: &str) -> Vec<u8> {
+    let relative = format!(".cache/tokenizers/{key}/{name}");
+    fs::read(path(&relative)).unwrap_or_else(|error| panic!("{relative}: {error}. Run `make fetch-tokenizers` first."))
+}
+
+fn ids_of(value: &Value) -> Vec<u32> {
+    let ids = value.as_array().expect("a list of ids");
+    ids.iter().map(|id| u32::try_from(id.as_u64().expect("an id")).expect("a 32-bit id")).collect()
+}
+
+fn options(skip: bool) -> DecodeOptions {
+    DecodeOptions { skip_special_tokens: skip, ..DecodeOptions::default() }
+}
+
+/// Which ids stand where the texts part, and both texts around that place.
+fn difference(tokenizer: &Tokenizer, ids: &[u32], skip: bool, expected: &str, got: &str) -> String {
+    let same = expected.bytes().zip(got.bytes()).take_while(|(a, b)| a == b).count();
+    let near = |text: &str| {
+        let (from, to) = (same.saturating_sub(40).min(text.len()), (same + 40).min(text.len()));
+        String::from_utf8_lossy(&text.as_bytes()[from..to]).into_owned()
+    };
+    let at = (0..ids.len()).find(|&n| tokenizer.decode(&ids[..n + 1], options(skip)).len() > same).unwrap_or(ids.len());
+    let around = &ids[at.saturating_sub(6)..(at + 6).min(ids.len())];
+    format!(
+        "skip_special_tokens={skip}, {} ids, texts part at byte {same}, near id number {at}\n     ids: {around:?}\nexpected: {:?}\n     got: {:?}",
+        ids.len(),
+        near(expected),
+        near(got)
+    )
+}
+
+fn check_text(tokenizer: &Tokenizer, ids: &[u32], skip: bool, expected: &str) -> Result<(), String> {
+    let got = tokenizer.decode(ids, options(skip));
+    if got != expected {
+        return Err(difference(tokenizer, ids, skip, expected, &got));
+    }
+    let bytes = tokenizer.decode_bytes(ids, options(skip));
+    if String::from_utf8_lossy(&bytes) != expected {
+        return Err(format!("decode_bytes gives other text for {ids:?}: {bytes:?}"));
+    }
+    Ok(())
+}
+
+/// The numbers of the generator.
+struct Lcg(u32);
+
+impl Lcg {
+    fn below(&mut self, n: u32) -> u32 {
+        self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        (u64::from(self.0) * u64::from(n) >> 32) as u32
+    }
+}
+
+fn sweep_lists(name: &str, count: u32) -> (usize, Vec<Vec<u32>>) {
+    match name {
+        "single" => (BLOCK, (0..count).map(|id| vec![id]).collect()),
+        "pair" => {
+            let mut second = Lcg(1);
+            (BLOCK, (0..count).map(|id| vec![id, second.below(count)]).collect())
+        }
+        "run" => (BLOCK / 10, (0..count).step_by(10).map(|id| (id..(id + 10).min(count)).collect()).collect()),
+        "random" => {
+            let mut random = Lcg(2);
+            (BLOCK / 50, (0..400).map(|_| (0..50).map(|_| random.below(count)).collect()).collect())
+        }
+        _ => panic!("unknown sweep {name}"),
+    }
+}
+
+fn digest(texts: impl Iterator<Item = String>) -> String {
+    let mut hash = Sha256::new();
+    for text in texts {
+        hash.update((text.len() as u32).to_le_bytes());
+        hash.update(text.as_bytes());
+    }
+    hash.finalize().iter().take(8).fold(String::new(), |mut out, byte| {
+        write!(out, "{byte:02x}").unwrap();
+        out
+    })
+}
+
+/// Asks the Rust crate, a second reference, which list of a differing block it is.
+fn first_in_block(file: &[u8], tokenizer: &Tokenizer, lists: &[Vec<u32>], skip: bool) -> String {
+    let reference = tokenizers::Tokenizer::from_bytes(file).expect("the reference loads the file");
+    for ids in lists {
+        let expected = reference.decode(ids, skip).expect("the reference decodes");
+        let got = tokenizer.decode(ids, options(skip));
+        if got != expected {
+            return difference(tokenizer, ids, skip, &expected, &got);
+        }
+    }
+    "(the tokenizers crate agrees with us and not with the Python package)".to_owned()
+}
+
+/// Checks one real tokenizer and gives the number of texts compared.
+fn check_real(key: &str, file: &[u8], tokenizer: &Tokenizer) -> Result<usize, String> {
+    let expected = read_json(&format!("tests/oracle/expected/{key}.json"));
+    let mut texts = 0;
+    for case in expected["cases"].as_array().expect("cases") {
+        let (name, ids, text) = (&case["name"], ids_of(&case["ids"]), case["text"].as_str().expect("a text"));
+        let skipped = case["skipped"].as_str().unwrap_or(text);
+        for (skip, text) in [(false, text), (true, skipped)] {
+            check_text(tokenizer, &ids, skip, text).map_err(|error| format!("{key}, case {name}: {error}"))?;
+            texts += 1;
+        }
+    }
+    let max_id = expected["max_id"].as_u64().expect("max_id") as u32;
+    for sweep in expected["sweeps"].as_array().expect("sweeps") {
+        let name = sweep["name"].as_str().expect("a name");
+        let (per_block, lists) = sweep_lists(name, max_id + 1 + 24);
+        for (skip, which) in [(false, "kept"), (true, "skipped")] {
+            let digests = sweep[which].as_str().expect("digests");
+            assert_eq!(digests.len(), lists.len().div_ceil(per_block) * 16, "{key}: blocks of sweep {name}");
+            for (number, block) in lists.chunks(per_block).enumerate() {
+                let got = digest(block.iter().map(|ids| tokenizer.decode(ids, options(skip))));
+                if got != digests[number * 16..][..16] {
+                    let first = first_in_block(file, tokenizer, block, skip);
+                    return Err(format!("{key}, sweep {name}, block {number}: {first}"));
+                }
+                texts += block.len();
+            }
+        }
+    }
+    let ids = (0..=max_id + 1000).filter(|&id| tokenizer.contains(id)).count() as u64;
+    if Some(ids) != expected["ids"].as_u64() {
+        return Err(format!("{key}: {ids} ids have a token, the reference has {}", expected["ids"]));
+    }
+    Ok(texts)
+}
+
+macro_rules! real_tokenizers {
+    ($($key:ident: $texts:literal,)*) => {
+        mod real {
+            $(#[test]
+            fn $key() {
+                let file = super::tokenizer_file(stringify!($key), "tokenizer.json");
+                let tokenizer = super::Tokenizer::from_json(&file).unwrap_or_else(|error| panic!("{error}"));
+                let texts = super::check_real(stringify!($key), &file, &tokenizer).unwrap_or_else(|error| panic!("{error}"));
+                assert_eq!(texts, $texts, "texts compared");
+            })*
+        }
+        const REAL: &[&str] = &[$(stringify!($key)),*];
+    };
+}
+
+real_tokenizers! {
+    qwen2_5: 638_274,
+    qwen3: 638_292,
+    llama3_1: 540_064,
+    gpt2: 212_510,
+    gpt35turbo: 422_578,
+    gpt4o: 841_406,
+    gptoss: 841_406,
+    claude: 274_442,
+    deepseek_v3: 542_360,
+    mistral_nemo: 551_924,
+    command_r_plus: 1_072_472,
+    gemma3: 1_102_282,
+    yi: 270_258,
+    llama2: 135_802,
+    internlm2: 390_126,
+    chatglm3: 273_528,
+    deepseek_v4: 544_314,
+    minilm: 129_290,
+    e5_multilingual: 1_051_254,
+}
+
+#[test]
+fn every_tokenizer_of_the_manifest_is_tested() {
+    let manifest = read_json("tests/oracle/tokenizers.json");
+    let keys: Vec<_> =
+        manifest["tokenizers"].as_array().unwrap().iter().map(|entry| entry["key"].as_str().unwrap()).collect();
+    assert_eq!(keys, REAL);
+    for entry in manifest["tokenizers"].as_array().unwrap() {
+        let key = entry["key"].as_str().unwrap();
+        let expected = read_json(&format!("tests/oracle/expected/{key}.json"));
+        assert_eq!(
+            expected["sha256"], entry["files"]["tokenizer.json"]["sha256"],
+            "{key}: expected texts of another file"
+        );
+    }
+}
+
+fn handmade_file(item: &Value) -> Vec<u8> {
+    if let Some(raw) = item["raw"].as_str() {
+        raw.as_bytes().to_vec()
+    } else if let Some(hex) = item["hex"].as_str() {
+        (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
+    } else {
+        serde_json::to_vec(&item["tokenizer"]).unwrap()
+    }
+}
+
+/// Checks one hand-made tokenizer and gives the number of texts compared.
+fn check_handmade(item: &Value) -> Result<usize, String> {
+    let loaded = Tokenizer::from_json(&handmade_file(item));
+    if item["load_error"] == true {
+        return match loaded {
+            Ok(_) => Err("loads, but the reference refuses it".to_owned()),
+            Err(error) if error.code() == ErrorCode::InvalidTokenizer => Ok(0),
+            Err(error) => Err(format!("refused with another code: {error}")),
+        };
+    }
+    let tokenizer = loaded.map_err(|error| format!("does not load: {error}"))?;
+    let cases = item["cases"].as_array().expect("cases");
+    for case in cases {
+        let (ids, skip) = (ids_of(&case["ids"]), case["skip"].as_bool().expect("skip"));
+        match case["text"].as_str() {
+            Some(text) => check_text(&tokenizer, &ids, skip, text)?,
+            // The reference panics: we must give text, and none for a token alone.
+            None => {
+                let text = tokenizer.decode(&ids, options(skip));
+                if ids.len() < 2 && !text.is_empty() {
+                    return Err(format!("ids {ids:?}, where the reference panics, give {text:?}"));
+                }
+            }
+        }
+    }
+    Ok(cases.len())
+}
+
+#[test]
+fn handmade_tokenizers() {
+    let file = read_json("tests/oracle/handmade.json");
+    let items = file["items"].as_array().unwrap();
+    let (mut texts, mut refused, mut differing, mut failures) = (0, 0, 0, Vec::new());
+    for item in items {
+        let name = item["name"].as_str().unwrap();
+        refused += usize::from(item["load_error"] == true);
+        match (check_handmade(item), item["differs"].as_str()) {
+            (Ok(count), None) => texts += count,
+            (Ok(_), Some(why)) => failures.push(format!("{name}: no longer differs ({why}): remove the note")),
+            (Err(_), Some(_)) => differing += 1,
+            (Err(error), None) => failures.push(format!("{name}: {error}")),
+        }
+    }
+    assert!(failures.is_empty(), "{} of {}:\n\n{}", failures.len(), items.len(), failures.join("\n\n"));
+    assert_eq!(
+        (items.len(), texts, refused, differing),
+        (358, 4100, 111, 19),
+        "tokenizers, texts, refused files, known differences"
+    );
+}

@@ -1,7 +1,5 @@
 //! A body with token ids in, the same body with their text out, and a report.
 
-use std::collections::BTreeMap;
-
 use crate::formats::{Format, detect, record};
 use crate::ids::{Ids, Refusal};
 use crate::json::{Edits, Json};
@@ -120,13 +118,14 @@ pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
         let Ok(json) = value else { return edits };
         for view in record::views(json, Json::ROOT, path) {
             let found = resolve(json, &view, &options.layouts, &options.limits);
-            let mut candidates = BTreeMap::<u32, Vec<_>>::new();
-            for place in found.into_iter().filter_map(|found| found.state.ok()) {
-                if matches!(place.existing, Standing::Text { at_place: true, .. }) {
-                    candidates.entry(place.object).or_default().push((place.key, place.before));
-                }
+            let mut places: Vec<Resolved> = found.into_iter().filter_map(|found| found.state.ok()).collect();
+            places.retain(|place| matches!(place.existing, Standing::Text { at_place: true, .. }));
+            while let Some(object) = places.last().map(|place| place.object) {
+                let in_object = places.iter().filter(|place| place.object == object);
+                let members: Vec<_> = in_object.map(|place| (place.key.as_str(), place.before.as_deref())).collect();
+                json.take_out(object, &members, &mut edits);
+                places.retain(|place| place.object != object);
             }
-            candidates.iter().for_each(|(object, candidates)| json.take_out(*object, candidates, &mut edits));
         }
         edits
     })

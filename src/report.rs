@@ -1,8 +1,6 @@
 //! What became of each field: nothing is decoded, kept, skipped or dropped without a word here.
 
-use std::collections::BTreeMap;
-
-use serde::Serialize;
+use serde::ser::{Serialize, SerializeMap, Serializer};
 
 /// Most fields and warnings that one report lists; its totals count all.
 const MOST_LISTED: usize = 10_000;
@@ -11,7 +9,7 @@ const MOST_LISTED: usize = 10_000;
 const MOST_POSITIONS: usize = 100;
 
 /// What one enrichment did.
-#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Report {
@@ -30,7 +28,7 @@ pub struct Report {
 }
 
 /// What became of one field.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct FieldReport {
@@ -74,7 +72,7 @@ pub struct FieldReport {
 }
 
 /// What the ids of a field are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum FieldKind {
@@ -85,7 +83,7 @@ pub enum FieldKind {
 }
 
 /// What was done with a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum Status {
@@ -100,7 +98,7 @@ pub enum Status {
 }
 
 /// Whether text that was there says what the ids say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Comparison {
     /// The same text.
@@ -110,7 +108,7 @@ pub enum Comparison {
 }
 
 /// The selection of a field.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
 #[serde(untagged)]
 pub enum SelectReport {
     /// Ids where the mask has a value.
@@ -144,7 +142,7 @@ pub enum SelectReport {
 }
 
 /// Ids that the tokenizer does not know.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Unknown {
     /// How many.
@@ -168,7 +166,7 @@ impl Unknown {
 }
 
 /// Something worth a look.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
 pub struct Warning {
     /// A stable code.
     pub code: &'static str,
@@ -179,7 +177,7 @@ pub struct Warning {
 }
 
 /// Counts over all fields of a body.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Totals {
@@ -192,7 +190,7 @@ pub struct Totals {
     /// Fields without text.
     pub skipped: usize,
     /// Skipped fields by reason.
-    pub reasons: BTreeMap<&'static str, usize>,
+    pub reasons: Counts,
     /// Token ids of all fields.
     pub ids: usize,
     /// Ids that the tokenizers do not know.
@@ -205,6 +203,36 @@ pub struct Totals {
     pub warnings: usize,
 }
 
+/// How often each of a few codes was met, in the order in which they were.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Counts {
+    list: Vec<(&'static str, usize)>,
+}
+
+impl Counts {
+    /// Each code and its count.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static str, usize)> + '_ {
+        self.list.iter().copied()
+    }
+
+    fn add(&mut self, code: &'static str) {
+        match self.list.iter_mut().find(|(known, _)| *known == code) {
+            Some((_, count)) => *count += 1,
+            None => self.list.push((code, 1)),
+        }
+    }
+}
+
+impl Serialize for Counts {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.list.len()))?;
+        for (code, count) in &self.list {
+            map.serialize_entry(code, count)?;
+        }
+        map.end()
+    }
+}
+
 impl Report {
     pub(crate) fn field(&mut self, field: FieldReport) {
         let totals = &mut self.totals;
@@ -215,7 +243,7 @@ impl Report {
             Status::Skipped => totals.skipped += 1,
         }
         if let Some(reason) = field.reason {
-            *totals.reasons.entry(reason).or_default() += 1;
+            totals.reasons.add(reason);
         }
         totals.ids += field.ids;
         totals.unknown_ids += field.unknown.as_ref().map_or(0, |unknown| unknown.count);
@@ -244,7 +272,7 @@ impl Report {
             "{} spans: {decoded} fields decoded, {kept} kept, {replaced} replaced, {skipped} skipped; {ids} token ids",
             self.spans
         )];
-        for (reason, count) in &self.totals.reasons {
+        for (reason, count) in self.totals.reasons.iter() {
             let example = self.fields.iter().find(|field| field.reason == Some(reason));
             let example =
                 example.map(|field| format!(", as {}: {}", field.path, field.detail.as_deref().unwrap_or("")));
@@ -256,12 +284,12 @@ impl Report {
             (self.totals.spans_without_ids, "spans without token ids"),
         ];
         lines.extend(counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("  {count} {what}")));
-        let mut warnings: BTreeMap<&str, (usize, &Warning)> = BTreeMap::new();
-        for warning in &self.warnings {
-            warnings.entry(warning.code).or_insert((0, warning)).0 += 1;
-        }
-        for (code, (count, first)) in warnings {
-            lines.push(format!("  warning, {code}: {count}, as {}: {}", first.path, first.message));
+        let mut codes = Counts::default();
+        self.warnings.iter().for_each(|warning| codes.add(warning.code));
+        for (code, count) in codes.iter() {
+            if let Some(first) = self.warnings.iter().find(|warning| warning.code == code) {
+                lines.push(format!("  warning, {code}: {count}, as {}: {}", first.path, first.message));
+            }
         }
         lines.join("\n")
     }

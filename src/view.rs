@@ -1,8 +1,14 @@
 //! What a format shows of one span: a tree of values, and where in it the inputs, the output, the attributes
 //! and the events stand. Layouts read this and know nothing of the wire.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, DefaultHasher};
+
 /// A value of a [`Tree`].
 pub(crate) type NodeId = u32;
+
+/// Values by a name, as their address. One type for all uses: each other one is code in the WebAssembly module.
+pub(crate) type Names = HashMap<String, NodeId, BuildHasherDefault<DefaultHasher>>;
 
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

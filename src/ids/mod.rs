@@ -1,13 +1,12 @@
 //! Token ids out of any JSON value, or the reason why not. Nothing is guessed: a value that is not ids in one of
 //! the listed spellings is refused with what was wrong and where.
 
+mod base64;
 mod printed;
 
 use std::borrow::Cow;
 
-use base64::Engine as _;
-use base64::engine::general_purpose::STANDARD as BASE64;
-
+use crate::json::number::{self, NotAnId};
 use crate::json::{Json, skip_space, unescape, value_end};
 use crate::view::Tree as _;
 use printed::numpy_scalar;
@@ -232,23 +231,19 @@ impl Reader {
     }
 
     fn number(&mut self, digits: &[u8], place: &dyn Fn() -> String) -> Result<u32, Refusal> {
-        let text = std::str::from_utf8(digits).unwrap_or("").trim();
-        let refuse = |reason| Err(Refusal::new(reason, format!("{} is {}", place(), shorten(digits))));
-        if let Ok(id) = text.parse::<u32>() {
-            return Ok(id);
-        }
-        let is_integer = text.bytes().skip(usize::from(text.starts_with('-'))).all(|byte| byte.is_ascii_digit());
-        match text.parse::<f64>() {
-            Ok(value) if value.is_nan() || value.is_infinite() => refuse("not_ids"),
-            Ok(value) if value < 0.0 || is_integer && text.starts_with('-') => refuse("negative"),
-            Ok(value) if value.fract() != 0.0 => refuse("fractional"),
-            Ok(value) if value > f64::from(u32::MAX) => refuse("out_of_range"),
-            Ok(value) => {
-                self.convert(Spelling::IntegralFloats);
-                Ok(value as u32)
+        let reason = match number::id(digits) {
+            Ok(id) => {
+                if !is_decimal(digits) {
+                    self.convert(Spelling::IntegralFloats);
+                }
+                return Ok(id);
             }
-            Err(_) => refuse("not_ids"),
-        }
+            Err(NotAnId::Negative) => "negative",
+            Err(NotAnId::Fractional) => "fractional",
+            Err(NotAnId::OutOfRange) => "out_of_range",
+            Err(NotAnId::NotFinite) => "not_ids",
+        };
+        Err(Refusal::new(reason, format!("{} is {}", place(), shorten(digits))))
     }
 
     /// A string that holds ids: JSON, a printed NumPy array, the text of a Python list, one decimal number.
@@ -299,11 +294,12 @@ impl Reader {
         if content.len() / 4 * 3 / 4 > self.max {
             return Err(too_many(self.max));
         }
-        let bytes = match BASE64.decode(content.trim_ascii()) {
-            Ok(bytes) if bytes.len() % 4 == 0 => bytes,
-            Ok(bytes) => return refuse(format!("{} bytes of base64 are not whole 32-bit integers", bytes.len())),
-            Err(error) => return refuse(format!("the value is not base64: {error}")),
+        let Some(bytes) = base64::decode(content.trim_ascii()) else {
+            return refuse("the value is not base64".into());
         };
+        if bytes.len() % 4 != 0 {
+            return refuse(format!("{} bytes of base64 are not whole 32-bit integers", bytes.len()));
+        }
         self.convert(Spelling::Base64Int32);
         for (index, int) in bytes.chunks_exact(4).enumerate() {
             let id = i32::from_le_bytes([int[0], int[1], int[2], int[3]]);

@@ -2,6 +2,8 @@
 //! is edited where it stands: the edit is moved out to the raw text of the string that holds it, escaped once more,
 //! and nothing else of that string changes.
 
+use std::ops::Range;
+
 use crate::json::scan::{Node, Tag};
 use crate::json::string::{escape_into, quote_into, raw_offsets};
 use crate::json::{Json, NodeId};
@@ -13,6 +15,8 @@ struct Edit {
     start: usize,
     end: usize,
     bytes: Vec<u8>,
+    /// Edits at one place keep the order in which they were asked for.
+    order: usize,
 }
 
 /// Edits of one [`Json`], in the order they were asked for.
@@ -22,6 +26,11 @@ pub(crate) struct Edits {
 }
 
 impl Edits {
+    fn push(&mut self, document: u16, range: Range<usize>, bytes: Vec<u8>) {
+        let order = self.list.len();
+        self.list.push(Edit { document, start: range.start, end: range.end, bytes, order });
+    }
+
     /// Whether there is nothing to do.
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
@@ -44,9 +53,7 @@ impl Json<'_> {
         if let Some((key, value)) = self.find_member(write.object, &write.key) {
             let colon = self.between(self.node(key), self.node(value));
             let bytes = text_json(&write.text, has_space(colon));
-            let Node { start, end, .. } = self.node(value);
-            edits.list.push(Edit { document, start: start as usize, end: end as usize, bytes });
-            return;
+            return edits.push(document, self.range(value), bytes);
         }
         let neighbour = write.before.as_ref().and_then(|key| self.find_member(write.object, key));
         let first = self.members(write.object).next();
@@ -68,19 +75,17 @@ impl Json<'_> {
                 at
             }
         };
-        edits.list.push(Edit { document, start: at, end: at, bytes });
+        edits.push(document, at..at, bytes);
     }
 
     /// Takes members out of an object: each key with the key of the member that [`Json::write`] would have put it
     /// before (none: it would be the first). Only members that stand just there go.
-    pub(crate) fn take_out(&self, object: NodeId, candidates: &[(String, Option<String>)], edits: &mut Edits) {
+    pub(crate) fn take_out(&self, object: NodeId, candidates: &[(&str, Option<&str>)], edits: &mut Edits) {
         let members: Vec<_> = self.members(object).collect();
         let position = |key: &str| members.iter().rposition(|&(node, _)| self.has_key(node, key));
         let mut goes = vec![false; members.len()];
-        let mut standing: Vec<_> = candidates
-            .iter()
-            .filter_map(|(key, before)| Some((position(key)?, before.as_deref().and_then(position))))
-            .collect();
+        let mut standing: Vec<_> =
+            candidates.iter().filter_map(|&(key, before)| Some((position(key)?, before.and_then(position)))).collect();
         standing.iter().for_each(|&(at, _)| goes[at] = true);
         // A member counts as standing before its neighbour if only members that go too are between the two, so
         // each that is found to stay can make another stay.
@@ -104,7 +109,7 @@ impl Json<'_> {
                 Some(&(next, _)) => self.node(next).start as usize,
                 None => self.node(value).end as usize,
             };
-            edits.list.push(Edit { document: self.node(key).document, start, end, bytes: Vec::new() });
+            edits.push(self.node(key).document, start..end, Vec::new());
         }
     }
 
@@ -118,7 +123,7 @@ impl Json<'_> {
         for index in (1..self.documents.len()).rev() {
             let mut inner = std::mem::take(&mut by_document[index]);
             let Some(holder) = self.documents[index].holder.filter(|_| !inner.is_empty()) else { continue };
-            inner.sort_by_key(|edit| edit.start);
+            sort(&mut inner);
             let offsets: Vec<usize> = inner.iter().flat_map(|edit| [edit.start, edit.end]).collect();
             let raw = raw_offsets(self.inside_quotes(holder), &offsets);
             let Node { document, start, .. } = self.node(holder);
@@ -127,11 +132,11 @@ impl Json<'_> {
                 let mut bytes = Vec::with_capacity(edit.bytes.len() + 16);
                 escape_into(&edit.bytes, &mut bytes);
                 let (start, end) = (quote_end + raw[0], quote_end + raw[1]);
-                by_document[usize::from(document)].push(Edit { document, start, end, bytes });
+                by_document[usize::from(document)].push(Edit { document, start, end, bytes, order: edit.order });
             }
         }
         let mut body = std::mem::take(&mut by_document[0]);
-        body.sort_by_key(|edit| edit.start);
+        sort(&mut body);
         let text = &self.documents[0].text;
         let added: usize = body.iter().map(|edit| edit.bytes.len()).sum();
         let mut out = Vec::with_capacity(text.len() + added);
@@ -177,6 +182,10 @@ impl Json<'_> {
             _ => b": ",
         }
     }
+}
+
+fn sort(edits: &mut [Edit]) {
+    edits.sort_unstable_by_key(|edit| (edit.start, edit.order));
 }
 
 /// Whether a separator of key and value says that this JSON is written with spaces.

@@ -1,12 +1,12 @@
 //! JSON text as a [`Tree`], and edits that leave every other byte as it was.
 
 mod edit;
+pub(crate) mod number;
 mod object;
 mod scan;
 mod string;
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use crate::view::{Kind, NodeId, Tree};
 
@@ -23,7 +23,7 @@ pub(crate) struct Json<'t> {
     /// The nodes of all documents, one after the other.
     nodes: Vec<Node>,
     /// What [`Tree::open_json`] said before, by string node.
-    opened: HashMap<NodeId, Option<NodeId>>,
+    opened: Vec<(NodeId, Option<NodeId>)>,
     max_depth: usize,
 }
 
@@ -39,7 +39,7 @@ impl<'t> Json<'t> {
         let mut nodes = Vec::new();
         let end = scan(text, at, max_depth, &mut nodes)?;
         let documents = vec![Document { text: Cow::Borrowed(text), holder: None }];
-        Ok((Json { documents, nodes, opened: HashMap::new(), max_depth }, end))
+        Ok((Json { documents, nodes, opened: Vec::new(), max_depth }, end))
     }
 
     /// Scans text that is one value and keeps it.
@@ -47,7 +47,7 @@ impl<'t> Json<'t> {
     pub(crate) fn own(text: Vec<u8>, max_depth: usize) -> Option<Json<'static>> {
         let nodes = Json::parse(&text, max_depth).ok()?.nodes;
         let documents = vec![Document { text: Cow::Owned(text), holder: None }];
-        Some(Json { documents, nodes, opened: HashMap::new(), max_depth })
+        Some(Json { documents, nodes, opened: Vec::new(), max_depth })
     }
 
     /// Scans text that is one value and nothing else.
@@ -211,11 +211,12 @@ impl Tree for Json<'_> {
     }
 
     fn open_json(&mut self, string: NodeId) -> Option<NodeId> {
-        if let Some(&known) = self.opened.get(&string) {
+        // Layouts open few strings, so a look through them is cheap.
+        if let Some(&(_, known)) = self.opened.iter().find(|(opened, _)| *opened == string) {
             return known;
         }
         let root = self.scan_inside(string);
-        self.opened.insert(string, root);
+        self.opened.push((string, root));
         root
     }
 

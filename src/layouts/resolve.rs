@@ -1,7 +1,5 @@
 //! Finds the fields of one span by the layouts: where the ids are, what they are, where their text goes.
 
-use std::collections::HashSet;
-
 use super::join::{Part, join};
 use super::pointer::value_steps;
 use super::select::number;
@@ -10,7 +8,7 @@ use crate::ids::{self, Ids, Refusal};
 use crate::json::{items, unescape};
 use crate::limits::Limits;
 use crate::report::FieldKind;
-use crate::view::{Kind, NodeId, Place, Text, Tree, View};
+use crate::view::{Kind, Names, NodeId, Place, Text, Tree, View};
 
 /// A field that a layout found.
 #[derive(Debug)]
@@ -68,8 +66,8 @@ pub(crate) fn resolve<'l>(tree: &mut dyn Tree, view: &View, layouts: &'l [Layout
         tree,
         view,
         limits,
-        claimed: HashSet::new(),
-        taken: HashSet::new(),
+        claimed: Names::default(),
+        taken: Names::default(),
         found: Vec::new(),
         homeless: Vec::new(),
     };
@@ -79,7 +77,7 @@ pub(crate) fn resolve<'l>(tree: &mut dyn Tree, view: &View, layouts: &'l [Layout
     let Resolver { mut found, homeless, claimed, .. } = resolver;
     // Ids without a place for their text are reported once, if no other layout had one.
     let mut reported = claimed;
-    found.extend(homeless.into_iter().filter(|field| reported.insert(field.path.clone())));
+    found.extend(homeless.into_iter().filter(|field| reported.insert(field.path.clone(), 0).is_none()));
     found
 }
 
@@ -88,9 +86,9 @@ struct Resolver<'r, 'l> {
     view: &'r View,
     limits: &'r Limits,
     /// Addresses of ids that some layout has dealt with.
-    claimed: HashSet<String>,
+    claimed: Names,
     /// Addresses of texts that some layout has dealt with.
-    taken: HashSet<String>,
+    taken: Names,
     found: Vec<Found<'l>>,
     homeless: Vec<Found<'l>>,
 }
@@ -157,7 +155,7 @@ impl<'l> Resolver<'_, 'l> {
         let candidates: Vec<(&Pointer, Located)> =
             field.ids.iter().filter_map(|pointer| Some((pointer, self.candidate(field, pointer, context)?))).collect();
         let Some((pointer, located)) = candidates.first() else { return };
-        if self.claimed.contains(&located.path) {
+        if self.claimed.contains_key(&located.path) {
             return;
         }
         let mut found = Found {
@@ -179,8 +177,8 @@ impl<'l> Resolver<'_, 'l> {
             }
         };
         // The fields that this one stands for are dealt with too: they say the same, less well.
-        self.claimed.extend(candidates.iter().map(|(_, located)| located.path.clone()));
-        if !self.taken.insert(text_path.clone()) {
+        self.claimed.extend(candidates.iter().map(|(_, located)| (located.path.clone(), located.matches[0].node)));
+        if self.taken.insert(text_path.clone(), object).is_some() {
             return;
         }
         let parent_path = &text_path[..text_path.rfind('/').unwrap_or(0)];

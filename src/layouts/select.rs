@@ -3,6 +3,7 @@
 use super::Pointer;
 use crate::ids::{Ids, Refusal};
 use crate::json::items;
+use crate::json::number::double;
 
 /// Which ids of a list are meant.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,11 +62,7 @@ pub(crate) fn number(json: &[u8]) -> Option<f64> {
     match json {
         b"true" => Some(1.0),
         b"false" => Some(0.0),
-        [digit @ b'0'..=b'9'] => Some(f64::from(digit - b'0')),
-        b"NaN" => Some(f64::NAN),
-        b"Infinity" => Some(f64::INFINITY),
-        b"-Infinity" => Some(f64::NEG_INFINITY),
-        _ if matches!(json.first(), Some(b'-' | b'0'..=b'9')) => std::str::from_utf8(json).ok()?.parse().ok(),
+        [b'-' | b'0'..=b'9' | b'N' | b'I', ..] => double(json),
         _ => None,
     }
 }

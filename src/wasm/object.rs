@@ -2,13 +2,12 @@
 //! is ever copied.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
 use js_sys::{Array, ArrayBuffer, Float64Array, Function, JSON, Object, Reflect, Uint32Array};
 use wasm_bindgen::prelude::*;
 
 use crate::json::{Edits, Json};
-use crate::view::{Kind, NodeId, Text, Tree, Write};
+use crate::view::{Kind, Names, NodeId, Text, Tree, Write};
 
 /// A JavaScript value, and the JSON in its strings.
 pub(super) struct JsTree {
@@ -16,7 +15,7 @@ pub(super) struct JsTree {
     /// The JSON texts of strings that were opened, each with its string's node.
     inner: Vec<(NodeId, Json<'static>)>,
     /// Nodes by parent and key, so that a value has one node however often it is reached.
-    children: HashMap<(NodeId, String), NodeId>,
+    children: Names,
     max_depth: usize,
 }
 
@@ -32,12 +31,12 @@ impl JsTree {
 
     pub(super) fn new(value: JsValue, max_depth: usize) -> JsTree {
         let root = Node::Js { value, parent: JsTree::ROOT, key: String::new() };
-        JsTree { nodes: vec![root], inner: Vec::new(), children: HashMap::new(), max_depth }
+        JsTree { nodes: vec![root], inner: Vec::new(), children: Names::default(), max_depth }
     }
 
     /// The value with the texts written: a copy of each object and list on the way, everything else shared.
     pub(super) fn with(&self, writes: &[Write]) -> JsValue {
-        let mut copies = Copies { tree: self, by_node: HashMap::new() };
+        let mut copies = Copies { tree: self, by_node: vec![None; self.nodes.len()] };
         let mut edits: Vec<Edits> = self.inner.iter().map(|_| Edits::default()).collect();
         for write in writes {
             match &self.nodes[write.object as usize] {
@@ -63,7 +62,7 @@ impl JsTree {
     }
 
     fn push_child(&mut self, parent: NodeId, key: String, value: JsValue) -> NodeId {
-        let known = self.children.entry((parent, key.clone()));
+        let known = self.children.entry(format!("{parent}/{key}"));
         *known.or_insert_with(|| {
             self.nodes.push(Node::Js { value, parent, key });
             self.nodes.len() as NodeId - 1
@@ -175,12 +174,16 @@ impl Tree for JsTree {
 /// Copies of the objects and lists that texts are written into, made when first needed.
 struct Copies<'t> {
     tree: &'t JsTree,
-    by_node: HashMap<NodeId, JsValue>,
+    by_node: Vec<Option<JsValue>>,
 }
 
 impl Copies<'_> {
     fn root(self) -> JsValue {
-        self.by_node.get(&JsTree::ROOT).or(self.tree.js(JsTree::ROOT)).cloned().unwrap_or(JsValue::UNDEFINED)
+        self.by_node[JsTree::ROOT as usize]
+            .as_ref()
+            .or(self.tree.js(JsTree::ROOT))
+            .cloned()
+            .unwrap_or(JsValue::UNDEFINED)
     }
 
     fn write(&mut self, write: &Write) {
@@ -224,7 +227,7 @@ impl Copies<'_> {
 
     /// The copy of an object or list, in the copy of what holds it.
     fn copy(&mut self, node: NodeId) -> JsValue {
-        if let Some(copy) = self.by_node.get(&node) {
+        if let Some(copy) = &self.by_node[node as usize] {
             return copy.clone();
         }
         let Node::Js { value, parent, key } = &self.tree.nodes[node as usize] else { return JsValue::UNDEFINED };
@@ -232,7 +235,7 @@ impl Copies<'_> {
         if node != JsTree::ROOT {
             define(&self.copy(*parent), &key.as_str().into(), &copy);
         }
-        self.by_node.insert(node, copy.clone());
+        self.by_node[node as usize] = Some(copy.clone());
         copy
     }
 }

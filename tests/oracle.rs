@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use token2text::{DecodeOptions, ErrorCode, Tokenizer};
+use token2text::{Compat, DecodeOptions, ErrorCode, LoadOptions, Tokenizer};
 
 const BLOCK: usize = 1000;
 
@@ -263,4 +263,96 @@ fn handmade_tokenizers() {
         (358, 4100, 111, 19),
         "tokenizers, texts, refused files, known differences"
     );
+}
+
+/// Compares with what one version of `transformers` gave: hand-made tokenizers and configs, and the real ones.
+fn check_compat(compat: Compat, name: &str) -> (usize, usize, usize) {
+    let file = read_json(&format!("tests/oracle/compat/{name}.json"));
+    let (mut checked, mut refused, mut texts, mut failures) = (0, 0, 0, Vec::new());
+    for item in file["handmade"].as_array().unwrap() {
+        let (name, json) = (item["name"].as_str().unwrap(), serde_json::to_vec(&item["tokenizer"]).unwrap());
+        let config = (!item["config"].is_null()).then(|| serde_json::to_vec(&item["config"]).unwrap());
+        let loaded =
+            Tokenizer::load(&json, &LoadOptions { compat, config: config.as_deref(), ..LoadOptions::default() });
+        // Where transformers itself fails there is nothing to be equal to.
+        let Some(cases) = item["cases"].as_array() else {
+            refused += 1;
+            continue;
+        };
+        checked += 1;
+        let result = loaded.map_err(|error| format!("does not load: {error}")).and_then(|tokenizer| {
+            for case in cases {
+                let ids = ids_of(&case["ids"]);
+                check_text(&tokenizer, &ids, false, case["text"].as_str().unwrap())?;
+                check_text(&tokenizer, &ids, true, case["skipped"].as_str().unwrap())?;
+                texts += 2;
+            }
+            Ok(())
+        });
+        if let Err(error) = result {
+            failures.push(format!("{name} {}: {error}", item["config"]));
+        }
+    }
+    for item in file["real"].as_array().unwrap() {
+        let key = item["key"].as_str().unwrap();
+        let (json, config) = (
+            tokenizer_file(key, "tokenizer.json"),
+            has_config(key).then(|| tokenizer_file(key, "tokenizer_config.json")),
+        );
+        let tokenizer =
+            Tokenizer::load(&json, &LoadOptions { compat, config: config.as_deref(), ..LoadOptions::default() })
+                .unwrap_or_else(|error| panic!("{key}: {error}"));
+        checked += 1;
+        match check_real_compat(key, item, &tokenizer) {
+            Ok(count) => texts += count,
+            Err(error) => failures.push(format!("{key}: {error}")),
+        }
+    }
+    assert!(failures.is_empty(), "{} failures:\n\n{}", failures.len(), failures.join("\n\n"));
+    (checked, refused, texts)
+}
+
+fn has_config(key: &str) -> bool {
+    let manifest = read_json("tests/oracle/tokenizers.json");
+    let entry = manifest["tokenizers"].as_array().unwrap().iter().find(|entry| entry["key"] == key);
+    !entry.expect("a tokenizer of the manifest")["files"]["tokenizer_config.json"].is_null()
+}
+
+fn check_real_compat(key: &str, item: &Value, tokenizer: &Tokenizer) -> Result<usize, String> {
+    let expected = read_json(&format!("tests/oracle/expected/{key}.json"));
+    let others = item["other_texts"].as_array().expect("texts");
+    let mut texts = 0;
+    for case in expected["cases"].as_array().expect("cases") {
+        let (ids, mut kept) = (ids_of(&case["ids"]), case["text"].as_str().expect("a text"));
+        let mut skipped = case["skipped"].as_str().unwrap_or(kept);
+        if let Some(other) = others.iter().find(|other| other["name"] == case["name"]) {
+            (kept, skipped) = (other["text"].as_str().unwrap(), other["skipped"].as_str().unwrap());
+        }
+        for (skip, text) in [(false, kept), (true, skipped)] {
+            check_text(tokenizer, &ids, skip, text).map_err(|error| format!("case {}: {error}", case["name"]))?;
+            texts += 1;
+        }
+    }
+    for sweep in item["sweeps"].as_array().expect("sweeps") {
+        let name = sweep["name"].as_str().expect("a name");
+        let (_, lists) = sweep_lists(name, expected["max_id"].as_u64().expect("max_id") as u32 + 1 + 24);
+        for (skip, which) in [(false, "kept"), (true, "skipped")] {
+            let got = digest(lists.iter().map(|ids| tokenizer.decode(ids, options(skip))));
+            if sweep[which] != *got {
+                return Err(format!("sweep {name}, skip_special_tokens={skip}: another digest"));
+            }
+            texts += lists.len();
+        }
+    }
+    Ok(texts)
+}
+
+#[test]
+fn transformers4() {
+    assert_eq!(check_compat(Compat::Transformers4, "transformers4"), (0, 0, 0), "tokenizers, refused there, texts");
+}
+
+#[test]
+fn transformers5() {
+    assert_eq!(check_compat(Compat::Transformers5, "transformers5"), (0, 0, 0), "tokenizers, refused there, texts");
 }

@@ -272,15 +272,17 @@ fn bert_normalizer(config: &Config) -> String {
 fn precompiled(normalizer: &str) -> Option<String> {
     let fields = members(normalizer).ok()?;
     let value = |key: &str| fields.iter().find(|(name, _)| name == key).map(|(_, value)| *value);
-    match value("type")? {
-        "\"Precompiled\"" => Some(normalizer.to_owned()),
-        "\"Sequence\"" => {
-            let mut reader = Reader::new(value("normalizers")?);
+    match string(value("type")?)?.as_str() {
+        "Precompiled" => Some(normalizer.to_owned()),
+        "Sequence" => {
+            let mut reader = Reader::new(value("normalizers")?.as_bytes());
             let mut first = true;
             reader.expect(b'[').ok()?;
             while reader.element(&mut first, b']').ok()? {
                 let part = reader.value().ok()?;
-                let is_one = |(name, value): &(Cow<'_, str>, &str)| name == "type" && *value == "\"Precompiled\"";
+                let is_one = |(name, value): &(Cow<'_, str>, &str)| {
+                    name == "type" && string(value).as_deref() == Some("Precompiled")
+                };
                 if members(part).ok()?.iter().any(is_one) {
                     return Some(part.to_owned());
                 }
@@ -293,7 +295,7 @@ fn precompiled(normalizer: &str) -> Option<String> {
 
 /// The members of a JSON object as texts.
 fn members(text: &str) -> Result<Vec<(Cow<'_, str>, &str)>, Error> {
-    let mut reader = Reader::new(text);
+    let mut reader = Reader::new(text.as_bytes());
     let (mut list, mut first) = (Vec::new(), true);
     reader.expect(b'{')?;
     while let Some(key) = reader.key(&mut first)? {
@@ -441,7 +443,9 @@ fn added_tokens_decoder(value: &str) -> Result<BTreeMap<i64, Token>, Error> {
 /// A token: a text, or an object that says it is one.
 fn token(value: &str) -> Result<Option<Token>, Error> {
     if value.starts_with('{') {
-        let is_token = members(value)?.iter().any(|(name, value)| name == "__type" && *value == "\"AddedToken\"");
+        let is_token = members(value)?
+            .iter()
+            .any(|(name, value)| name == "__type" && string(value).as_deref() == Some("AddedToken"));
         return if is_token { object_token(value) } else { Ok(None) };
     }
     Ok(string(value).map(|content| Token::plain(&content)))
@@ -468,7 +472,7 @@ fn object_token(value: &str) -> Result<Option<Token>, Error> {
 }
 
 fn token_list(value: &str) -> Result<Vec<Token>, Error> {
-    let mut reader = Reader::new(value);
+    let mut reader = Reader::new(value.as_bytes());
     let (mut list, mut first) = (Vec::new(), true);
     if !reader.take(b'[') {
         return Err(invalid("expected a list of tokens"));
@@ -480,7 +484,7 @@ fn token_list(value: &str) -> Result<Vec<Token>, Error> {
 }
 
 fn string(value: &str) -> Option<String> {
-    Reader::new(value).string().ok().map(Cow::into_owned)
+    Reader::new(value.as_bytes()).string().ok().map(Cow::into_owned)
 }
 
 fn flag(value: &str) -> Option<bool> {

@@ -32,7 +32,7 @@ fn ids_of(value: &Value) -> Vec<u32> {
 }
 
 fn options(skip: bool) -> DecodeOptions {
-    DecodeOptions { skip_special_tokens: skip, ..DecodeOptions::default() }
+    DecodeOptions { skip_special_tokens: skip }
 }
 
 /// Which ids stand where the texts part, and both texts around that place.
@@ -70,7 +70,7 @@ struct Lcg(u32);
 impl Lcg {
     fn below(&mut self, n: u32) -> u32 {
         self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (u64::from(self.0) * u64::from(n) >> 32) as u32
+        ((u64::from(self.0) * u64::from(n)) >> 32) as u32
     }
 }
 
@@ -317,9 +317,12 @@ fn check_compat(compat: Compat, name: &str) -> (usize, usize, usize) {
             tokenizer_file(key, "tokenizer.json"),
             has_config(key).then(|| tokenizer_file(key, "tokenizer_config.json")),
         );
-        let tokenizer =
-            Tokenizer::load(&json, &LoadOptions { compat, config: config.as_deref(), ..LoadOptions::default() })
-                .unwrap_or_else(|error| panic!("{key}: {error}"));
+        let options = LoadOptions { compat, config: config.as_deref(), ..LoadOptions::default() };
+        let tokenizer = match Tokenizer::load(&json, &options) {
+            Ok(tokenizer) => tokenizer,
+            Err(error) if !cfg!(feature = "general") && error.code() == ErrorCode::EngineNotAvailable => continue,
+            Err(error) => panic!("{key}: {error}"),
+        };
         checked += 1;
         match check_real_compat(key, item, &tokenizer) {
             Ok(count) => texts += count,
@@ -376,11 +379,8 @@ fn transformers4() {
 
 #[test]
 fn transformers5() {
-    assert_eq!(
-        check_compat(Compat::Transformers5, "transformers5"),
-        (295, 8, 5_017_202),
-        "tokenizers, refused there, texts"
-    );
+    let counts = if cfg!(feature = "general") { (295, 8, 5_017_202) } else { (184, 8, 4_879_422) };
+    assert_eq!(check_compat(Compat::Transformers5, "transformers5"), counts, "tokenizers, refused there, texts");
 }
 
 #[test]

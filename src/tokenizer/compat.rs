@@ -69,34 +69,38 @@ fn clean_up(text: &str) -> String {
 struct Token {
     content: String,
     special: bool,
-    normalized: bool,
+    /// Where it is not said, special tokens are not normalized and others are.
+    normalized: Option<bool>,
     boxed: bool,
 }
 
 impl Token {
     fn plain(content: &str) -> Token {
-        Token { content: content.to_owned(), special: true, normalized: false, boxed: false }
+        Token { content: content.to_owned(), special: true, normalized: None, boxed: false }
     }
 
     fn boxed(content: &str, special: bool) -> Token {
-        Token { content: content.to_owned(), special, normalized: !special, boxed: true }
+        Token { content: content.to_owned(), special, normalized: None, boxed: true }
     }
 
     fn add(self, call: u32) -> AddedToken {
-        AddedToken { id: 0, call, content: self.content, special: self.special, normalized: self.normalized }
+        let normalized = self.normalized.unwrap_or(!self.special);
+        AddedToken { id: 0, call, content: self.content, special: self.special, normalized }
     }
 }
 
 /// The tokens that transformers adds again: those of the config, else those of the tokenizer.json.
 struct Stored {
-    /// By id, ascending.
+    /// By id, ascending; of those with one id the last.
     list: Vec<Token>,
+    /// All of them in order.
+    all: Vec<Token>,
 }
 
 impl Stored {
     /// The stored token of the same content in place of a token.
     fn resolve(&self, token: &Token) -> Token {
-        self.list.iter().rev().find(|stored| stored.content == token.content).unwrap_or(token).clone()
+        self.all.iter().rev().find(|stored| stored.content == token.content).unwrap_or(token).clone()
     }
 }
 
@@ -112,26 +116,31 @@ fn version4(spec: &mut Spec, config: &Config, class: Option<&Class>, stored: Sto
         };
         if let Some(token) = token.as_mut().filter(|token| !token.boxed) {
             match class.map(|class| class.boxes4) {
-                Some(Boxes::All) => *token = Token::boxed(&token.content, true),
-                Some(Boxes::Mask { normalized }) if *name == "mask_token" => {
-                    *token = Token { normalized, ..Token::boxed(&token.content, false) };
+                Some(Boxes::Basic) if ["bos_token", "eos_token", "unk_token", "pad_token"].contains(name) => {
+                    *token = Token::boxed(&token.content, true);
+                }
+                Some(Boxes::Mask) if *name == "mask_token" => {
+                    *token = Token::boxed(&token.content, false);
                 }
                 _ => {}
             }
         }
         specials.extend(token);
     }
-    specials.extend(config.additional.iter().flatten().cloned());
+    // Of equal contents the first counts, but a list is compared with what stands before it only.
+    let mut seen: HashSet<String> = HashSet::new();
+    specials.retain(|token| !token.content.is_empty() && seen.insert(token.content.clone()));
+    let listed = config.additional.iter().flatten().filter(|token| !seen.contains(&token.content)).cloned();
+    specials.extend(listed.collect::<Vec<_>>());
+    seen.extend(specials.iter().map(|token| token.content.clone()));
     match &config.extra {
         Extra::None => {}
-        Extra::Map(map) => specials.extend(map.iter().map(|(_, token)| token.clone())),
+        Extra::Map(map) => specials
+            .extend(map.iter().map(|(_, token)| token).filter(|token| seen.insert(token.content.clone())).cloned()),
         Extra::List(_) => {
             return Err(invalid("extra_special_tokens: transformers 4 does not load a list here; use transformers5"));
         }
     }
-    specials.retain(|token| !token.content.is_empty());
-    let mut seen = HashSet::new();
-    specials.retain(|token| seen.insert(token.content.clone()));
 
     let known: HashSet<String> = spec
         .added
@@ -156,7 +165,6 @@ fn version5(spec: &mut Spec, config: &Config, class: Option<&Class>, stored: Sto
     // `additional_special_tokens` is the older name of a list of `extra_special_tokens`.
     let extra: &[Token] = match (&config.extra, &config.additional) {
         (Extra::List(list), _) if !list.is_empty() => list,
-        (Extra::Map(map), _) if !map.is_empty() => &[],
         (_, Some(additional)) => additional,
         _ => &[],
     };
@@ -205,10 +213,12 @@ fn version5(spec: &mut Spec, config: &Config, class: Option<&Class>, stored: Sto
         token.special |= named.iter().any(|named| named.content == token.content && !named.content.is_empty());
     }
     spec.added.extend(list.into_iter().map(|token| token.add(1)));
-    if class.is_some_and(|class| class.adds_specials5) {
-        let again = named.iter().chain(extra).map(|token| Token::boxed(&token.content, true));
-        spec.added.extend(again.map(|token| token.add(2)));
-    }
+    let again = named.iter().chain(extra).map(|token| match class.map(|class| class.again5) {
+        Some(Again::Text) => Some(Token::boxed(&token.content, true)),
+        Some(Again::Token) => Some(Token { special: true, ..token.clone() }),
+        _ => None,
+    });
+    spec.added.extend(again.flatten().map(|token| token.add(2)));
     Ok(())
 }
 
@@ -326,7 +336,8 @@ struct Config {
     own: Vec<(String, Token)>,
     additional: Option<Vec<Token>>,
     extra: Extra,
-    added: Option<BTreeMap<i64, Token>>,
+    /// `added_tokens_decoder` in its order.
+    added: Option<Vec<(i64, Token)>>,
     add_prefix_space: Option<bool>,
     lowercase: Option<bool>,
     chinese: Option<bool>,
@@ -413,29 +424,22 @@ impl Config {
     }
 
     fn stored_tokens(&self, spec: &Spec) -> Stored {
-        let list = match &self.added {
-            Some(added) => added.values().cloned().collect(),
-            None => {
-                let by_id: BTreeMap<u32, &AddedToken> = spec.added.iter().map(|token| (token.id, token)).collect();
-                let boxed = |token: &&AddedToken| Token {
-                    content: token.content.clone(),
-                    special: token.special,
-                    normalized: token.normalized,
-                    boxed: true,
-                };
-                by_id.values().map(boxed).collect()
-            }
+        let boxed = |token: &AddedToken| {
+            let (content, special, normalized) = (token.content.clone(), token.special, Some(token.normalized));
+            (i64::from(token.id), Token { content, special, normalized, boxed: true })
         };
-        Stored { list }
+        let all = self.added.clone().unwrap_or_else(|| spec.added.iter().map(boxed).collect());
+        let by_id: BTreeMap<i64, Token> = all.iter().cloned().collect();
+        Stored { list: by_id.into_values().collect(), all: all.into_iter().map(|(_, token)| token).collect() }
     }
 }
 
-fn added_tokens_decoder(value: &str) -> Result<BTreeMap<i64, Token>, Error> {
-    let mut tokens = BTreeMap::new();
+fn added_tokens_decoder(value: &str) -> Result<Vec<(i64, Token)>, Error> {
+    let mut tokens = Vec::new();
     for (id, value) in members(value)? {
         let id = id.trim().parse().map_err(|_| invalid(format!("added_tokens_decoder: {id:?} is no id")))?;
         let token = object_token(value)?;
-        tokens.insert(id, token.ok_or_else(|| invalid(format!("added_tokens_decoder: {id} needs an object")))?);
+        tokens.push((id, token.ok_or_else(|| invalid(format!("added_tokens_decoder: {id} needs an object")))?));
     }
     Ok(tokens)
 }
@@ -468,7 +472,7 @@ fn object_token(value: &str) -> Result<Option<Token>, Error> {
             _ => {}
         }
     }
-    Ok(Some(Token { normalized: normalized.unwrap_or(!special), ..Token::boxed(&content, special) }))
+    Ok(Some(Token { normalized, ..Token::boxed(&content, special) }))
 }
 
 fn token_list(value: &str) -> Result<Vec<Token>, Error> {
@@ -506,8 +510,9 @@ fn truth(value: &str) -> bool {
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Boxes {
     None,
-    All,
-    Mask { normalized: bool },
+    /// The ends, the unknown and the pad token.
+    Basic,
+    Mask,
 }
 
 /// How version 5 builds the tokenizer of a class.
@@ -523,6 +528,16 @@ enum Form {
     Metaspace,
 }
 
+/// Whether version 5 adds all special tokens, the listed ones too, once more at the end.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Again {
+    No,
+    /// Without their flags.
+    Text,
+    /// With their flags.
+    Token,
+}
+
 /// A tokenizer class of transformers.
 #[derive(Debug)]
 struct Class {
@@ -535,8 +550,7 @@ struct Class {
     boxes4: Boxes,
     defaults5: [&'static str; 7],
     form5: Form,
-    /// Version 5: adds all special tokens once more at the end.
-    adds_specials5: bool,
+    again5: Again,
 }
 
 const END: &str = "<|endoftext|>";
@@ -552,7 +566,7 @@ const PLAIN: Class = Class {
     boxes4: Boxes::None,
     defaults5: NONE,
     form5: Form::File,
-    adds_specials5: false,
+    again5: Again::No,
 };
 
 const CLASSES: [Class; 11] = [
@@ -573,10 +587,10 @@ const CLASSES: [Class; 11] = [
     Class {
         names: &["Qwen2"],
         defaults4: ["", END, END, "", END, "", ""],
-        boxes4: Boxes::All,
+        boxes4: Boxes::Basic,
         defaults5: ["", END, END, "", END, "", ""],
         form5: Form::ByteLevelNfc,
-        adds_specials5: true,
+        again5: Again::Text,
         ..PLAIN
     },
     Class {
@@ -605,12 +619,13 @@ const CLASSES: [Class; 11] = [
         defaults4: ["<BOS_TOKEN>", "<|END_OF_TURN_TOKEN|>", "<UNK>", "", "", "", ""],
         defaults5: ["<BOS_TOKEN>", "<|END_OF_TURN_TOKEN|>", "<UNK>", "<SEP>", "<PAD>", "<CLS>", "<MASK_TOKEN>"],
         form5: Form::ByteLevelNfc,
+        again5: Again::Token,
         ..PLAIN
     },
     Class {
         names: &["Roberta", "Bart"],
         defaults4: ROBERTA,
-        boxes4: Boxes::Mask { normalized: false },
+        boxes4: Boxes::Mask,
         defaults5: ROBERTA,
         form5: Form::ByteLevel,
         ..PLAIN
@@ -625,7 +640,7 @@ const CLASSES: [Class; 11] = [
     Class {
         names: &["XLMRoberta"],
         defaults4: ROBERTA,
-        boxes4: Boxes::Mask { normalized: true },
+        boxes4: Boxes::Mask,
         defaults5: ROBERTA,
         form5: Form::Metaspace,
         ..PLAIN

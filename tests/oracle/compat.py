@@ -232,6 +232,19 @@ def items():
     uni = tokenizer(uni_tokens, marks, metaspace("never"), model="Unigram")
     for flag in (True, False):
         yield f"xlm-roberta-prefix-{flag}", uni, {"tokenizer_class": "XLMRobertaTokenizer", "add_prefix_space": flag}
+    # Found by comparing thousands of random configs.
+    both = {"extra_special_tokens": {"image_token": "<tool>"}, "additional_special_tokens": ["<a>", "b"]}
+    yield "extra-map-and-additional", plain(), both
+    yield "cohere-additional", tokenizer(byte_tokens, marks, BYTE_LEVEL, model="BPE"), decoder_of(_50=entry("<x>")) | {
+        "tokenizer_class": "CohereTokenizer", "additional_special_tokens": ["<x>", boxed["pad_token"]]}  # fmt: skip
+    yield "qwen-mask", tokenizer(byte_tokens, marks, BYTE_LEVEL, model="BPE"), decoder_of(_51=entry("<y>")) | {
+        "tokenizer_class": "Qwen2Tokenizer", "mask_token": "<x>", "pad_token": "▁▁▁"}  # fmt: skip
+    yield "stored-under-one-id", tokenizer("ab", [added("<A>", 3), added("<B>", 3)], FUSE), {"bos_token": "<A>"}
+    yield "flags-follow-special", plain(normalizer={"type": "Lowercase"}), {
+        "cls_token": {"__type": "AddedToken", "content": "<CLS>", "special": False},
+        "sep_token": {"__type": "AddedToken", "content": "<SEP>", "normalized": True}}  # fmt: skip
+    yield "additional-twice", plain(), decoder_of(_30=entry("<q>")) | {"additional_special_tokens": [
+        "<tool>", {"__type": "AddedToken", **entry("<tool>")}]}  # fmt: skip
     yield "bert-cased", tokenizer(piece_tokens, [added("<HÉ>", 9, "n")], word_piece(True), shapes["word-piece"][3],
           "WordPiece"), {"tokenizer_class": "BertTokenizer", "do_lower_case": False}  # fmt: skip
     yield "auto-map", spm, {"tokenizer_class": "X", "auto_map": {"AutoTokenizer": ["x.X", None]}}

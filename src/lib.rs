@@ -17,9 +17,9 @@ mod view;
 pub use enrich::{EnrichOptions, Enriched, Existing, enrich, strip};
 pub use error::{Error, ErrorCode};
 pub use formats::Format;
-pub use layouts::{FieldKind, Layout};
+pub use layouts::Layout;
 pub use limits::Limits;
-pub use report::{Comparison, FieldReport, Report, SelectReport, Status, Totals, Unknown, Warning};
+pub use report::{Comparison, FieldKind, FieldReport, Report, SelectReport, Status, Totals, Unknown, Warning};
 pub use tokenizer::{Compat, DecodeOptions, Engine, LoadOptions, Tokenizer, TokenizerInfo, TokenizerSet};
 
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]

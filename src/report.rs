@@ -4,8 +4,6 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use crate::layouts::FieldKind;
-
 /// Most fields and warnings that one report lists; its totals count all.
 const MOST_LISTED: usize = 10_000;
 
@@ -73,6 +71,17 @@ pub struct FieldReport {
     /// Ids that the tokenizer does not know, which have no text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<Unknown>,
+}
+
+/// What the ids of a field are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+#[non_exhaustive]
+pub enum FieldKind {
+    /// What the model was given.
+    Prompt,
+    /// What the model, and in a whole trajectory its tools, gave back.
+    Response,
 }
 
 /// What was done with a field.

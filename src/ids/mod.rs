@@ -254,10 +254,13 @@ impl Reader {
     /// A string that holds ids: JSON, a printed NumPy array, the text of a Python list, one decimal number.
     fn string(&mut self, content: &[u8], in_strings: usize) -> Result<(), Refusal> {
         let text = content.trim_ascii();
+        if in_strings == MAX_JSON_IN_STRINGS {
+            return Err(Refusal::new("not_ids", "the value is JSON in a string more than twice"));
+        }
         if self.encoding == Some(Encoding::TokenIdStrings) || is_decimal(text) || numpy_scalar(text).is_some() {
             return self.string_item(text, &|| "the value".into());
         }
-        if in_strings < MAX_JSON_IN_STRINGS && matches!(text.first(), Some(b'[' | b'"')) && is_json(text) {
+        if matches!(text.first(), Some(b'[' | b'"')) && is_json(text) {
             self.convert(Spelling::JsonString);
             return self.value(text, in_strings + 1);
         }

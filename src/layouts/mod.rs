@@ -9,6 +9,7 @@ mod select;
 
 use crate::Error;
 use crate::json::Json;
+use crate::report::FieldKind;
 
 pub(crate) use pointer::{Pointer, Step, escape_key, spell};
 pub(crate) use resolve::{Existing, Found, Resolved, resolve};
@@ -93,17 +94,6 @@ pub(crate) struct Field {
     pub existing: Vec<Pointer>,
     pub mask: Option<Pointer>,
     pub logprobs: Option<Pointer>,
-}
-
-/// What the ids of a field are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
-#[non_exhaustive]
-pub enum FieldKind {
-    /// What the model was given.
-    Prompt,
-    /// What the model, and in a whole trajectory its tools, gave back.
-    Response,
 }
 
 /// What becomes of the lists that `*` finds.

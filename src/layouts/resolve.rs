@@ -5,10 +5,11 @@ use std::collections::HashSet;
 use super::join::{Part, join};
 use super::pointer::value_steps;
 use super::select::number;
-use super::{Field, FieldKind, Layout, Pointer, Select, Step, escape_key, spell};
+use super::{Field, Layout, Pointer, Select, Step, escape_key, spell};
 use crate::ids::{self, Ids, Refusal};
 use crate::json::{items, unescape};
 use crate::limits::Limits;
+use crate::report::FieldKind;
 use crate::view::{Kind, NodeId, Place, Text, Tree, View};
 
 /// A field that a layout found.
@@ -142,7 +143,7 @@ impl<'l> Resolver<'_, 'l> {
 
     fn elements(&mut self, each: &Pointer) -> Vec<Context> {
         let whole_span = Context { element: None, index: None };
-        let mut starts = self.starts(&whole_span, &each.steps).into_iter();
+        let mut starts = self.starts(&whole_span, &each.steps, false).into_iter();
         let Some(located) = starts.find_map(|start| self.walk(start, true)) else { return Vec::new() };
         let contexts = located
             .matches
@@ -303,7 +304,7 @@ impl<'l> Resolver<'_, 'l> {
             context.element.clone().or_else(|| self.view.beside_output.clone())
         } else {
             // The text stays with the ids: a body that is itself the output takes it, even if it has an `output`.
-            let starts = self.starts(context, above).into_iter().filter(|start| start.is_bare || !ids.is_bare);
+            let starts = self.starts(context, above, true).into_iter().filter(|start| start.is_bare || !ids.is_bare);
             let located = starts.collect::<Vec<_>>().into_iter().find_map(|start| self.walk(start, false));
             located.and_then(|located| Some(Place { node: located.matches.first()?.node, path: located.path }))
         };
@@ -356,11 +357,12 @@ impl<'l> Resolver<'_, 'l> {
 
     /// What a pointer finds, without nulls; nothing if that is nothing.
     fn locate(&mut self, context: &Context, steps: &[Step]) -> Option<Located> {
-        self.starts(context, steps).into_iter().find_map(|start| self.walk(start, false))
+        self.starts(context, steps, false).into_iter().find_map(|start| self.walk(start, false))
     }
 
-    /// Where the steps of a pointer start.
-    fn starts<'s>(&self, context: &Context, steps: &'s [Step]) -> Vec<Start<'s>> {
+    /// Where the steps of a pointer start. A pointer under the output, or what such a pointer goes through
+    /// (`is_parent`), may start from a bare body too.
+    fn starts<'s>(&self, context: &Context, steps: &'s [Step], is_parent: bool) -> Vec<Start<'s>> {
         if let Some(element) = &context.element {
             return vec![Start { place: element.clone(), steps, is_bare: false }];
         }
@@ -374,7 +376,7 @@ impl<'l> Resolver<'_, 'l> {
         };
         let start = |is_bare| move |place: &Place| Start { place: place.clone(), steps, is_bare };
         let mut starts: Vec<_> = place.iter().map(start(false)).collect();
-        if root == "output" && !steps.is_empty() {
+        if root == "output" && (is_parent || !steps.is_empty()) {
             starts.extend(self.view.bare.iter().map(start(true)));
         }
         starts

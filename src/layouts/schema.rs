@@ -1,7 +1,8 @@
 //! Reads layouts from JSON, and says of each mistake where it is and what would be right.
 
-use super::{Field, FieldKind, Join, Layout, Pointer, Select, Step};
+use super::{Field, Join, Layout, Pointer, Select, Step};
 use crate::json::{Json, Object};
+use crate::report::FieldKind;
 use crate::view::{Kind, NodeId, Tree};
 use crate::{Error, ErrorCode};
 

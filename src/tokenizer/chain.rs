@@ -66,7 +66,7 @@ impl Chain {
         let mut pieces = Pieces::default();
         let words = ids.iter().filter_map(|&id| self.words.get(id));
         for word in words.filter(|word| !(word.special && options.skip_special_tokens)) {
-            pieces.text.push_str(&String::from_utf8_lossy(self.words.text(word)));
+            pieces.text.push_str(self.words.text(word));
             pieces.close();
         }
         let Some(steps) = &self.steps else {

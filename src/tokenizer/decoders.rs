@@ -60,7 +60,7 @@ fn add(text: &str, path: &str, depth: usize, decoder: &mut Decoder) -> Result<()
 
 fn add_sequence(fields: &Fields<'_>, depth: usize, decoder: &mut Decoder) -> Result<(), Error> {
     let list = fields.get("decoders")?;
-    let mut reader = Reader::new(list);
+    let mut reader = Reader::new(list.as_bytes());
     if !reader.take(b'[') {
         return Err(fields.wrong("decoders", "a list"));
     }
@@ -115,7 +115,7 @@ struct Fields<'a> {
 
 impl<'a> Fields<'a> {
     fn new(text: &'a str, path: &'a str) -> Result<Fields<'a>, Error> {
-        let mut reader = Reader::new(text);
+        let mut reader = Reader::new(text.as_bytes());
         if !reader.take(b'{') {
             return Err(invalid(path, "expected an object".to_owned()));
         }
@@ -131,7 +131,7 @@ impl<'a> Fields<'a> {
     /// The decoder's type. Without one that is known the reference takes the first kind whose fields are all there,
     /// among those old enough to have been written without a type.
     fn kind(&self) -> Result<Cow<'a, str>, Error> {
-        let declared = self.values.get("type").map(|text| Reader::new(text).string()).and_then(Result::ok);
+        let declared = self.values.get("type").map(|text| Reader::new(text.as_bytes()).string()).and_then(Result::ok);
         const KINDS: [&str; 10] = [
             "BPEDecoder",
             "ByteLevel",
@@ -189,7 +189,7 @@ impl<'a> Fields<'a> {
 
     fn string(&self, key: &str) -> Result<String, Error> {
         let text = self.get(key)?;
-        Reader::new(text).string().map(Cow::into_owned).map_err(|_| self.wrong(key, "a string"))
+        Reader::new(text.as_bytes()).string().map(Cow::into_owned).map_err(|_| self.wrong(key, "a string"))
     }
 
     fn character(&self, key: &str) -> Result<char, Error> {

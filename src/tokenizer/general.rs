@@ -44,19 +44,22 @@ pub(super) fn normalize(normalizer: &str, contents: &[&str]) -> Result<Vec<Strin
     let mut room = MAX_NORMALIZED;
     let mut forms = Vec::with_capacity(contents.len());
     for content in contents {
-        let mut form = NormalizedString::from(*content);
+        let mut form = (*content).to_owned();
         for step in &steps {
             if let Some(map) = &step.map {
-                map.check(form.get())?;
+                map.check(&form)?;
             }
-            step.normalizer.normalize(&mut form).map_err(|error| invalid(format!("normalizer: {error}")))?;
-            if form.get().len() > room {
+            // A fresh string for each step: some steps leave the crate's offsets in a state in which a later one panics.
+            let mut fresh = NormalizedString::from(form.as_str());
+            step.normalizer.normalize(&mut fresh).map_err(|error| invalid(format!("normalizer: {error}")))?;
+            form = fresh.get().to_owned();
+            if form.len() > room {
                 let what = format!("normalizer: the added tokens grow beyond {MAX_NORMALIZED} bytes");
                 return Err(Error::new(ErrorCode::LimitExceeded, what));
             }
         }
-        room -= form.get().len();
-        forms.push(form.get().to_owned());
+        room -= form.len();
+        forms.push(form);
     }
     Ok(forms)
 }

@@ -13,13 +13,13 @@ const MAX_DEPTH: usize = 1024;
 
 /// A position in a JSON text.
 pub(super) struct Reader<'a> {
-    text: &'a str,
+    bytes: &'a [u8],
     at: usize,
 }
 
 impl<'a> Reader<'a> {
-    pub(super) fn new(text: &'a str) -> Reader<'a> {
-        Reader { text, at: 0 }
+    pub(super) fn new(bytes: &'a [u8]) -> Reader<'a> {
+        Reader { bytes, at: 0 }
     }
 
     /// An error that names the reader's position.
@@ -29,13 +29,13 @@ impl<'a> Reader<'a> {
             format!(
                 "not well-formed JSON at byte {} of {}: {what}; the file is cut short or damaged, fetch it again",
                 self.at,
-                self.text.len()
+                self.bytes.len()
             ),
         )
     }
 
     fn rest(&self) -> &'a [u8] {
-        self.text.as_bytes().get(self.at..).unwrap_or_default()
+        self.bytes.get(self.at..).unwrap_or_default()
     }
 
     /// The next byte that is not white space, without taking it.
@@ -92,13 +92,11 @@ impl<'a> Reader<'a> {
     pub(super) fn string(&mut self) -> Result<Cow<'a, str>, Error> {
         self.expect(b'"')?;
         let start = self.at;
-        self.at += plain_run(self.rest());
-        if self.rest().first() == Some(&b'"') {
-            let plain = self.text.get(start..self.at).unwrap_or_default();
-            self.at += 1;
-            return Ok(Cow::Borrowed(plain));
+        let (run, _) = plain_run(self.rest());
+        if self.rest().get(run) == Some(&b'"') {
+            self.at += run + 1;
+            return self.text(start, start + run).map(Cow::Borrowed);
         }
-        self.at = start;
         let mut bytes = Vec::new();
         self.string_body(|piece| bytes.extend_from_slice(piece))?;
         Ok(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
@@ -114,11 +112,13 @@ impl<'a> Reader<'a> {
     fn string_body(&mut self, mut piece: impl FnMut(&[u8])) -> Result<(), Error> {
         loop {
             let rest = self.rest();
-            let run = plain_run(rest);
+            let (run, is_ascii) = plain_run(rest);
             let (plain, after) = rest.split_at(run.min(rest.len()));
-            if !plain.is_empty() {
-                piece(plain);
+            // Far cheaper than a check of the whole file, as most strings are ASCII and nothing else may be non-ASCII.
+            if !is_ascii && std::str::from_utf8(plain).is_err() {
+                return Err(self.fail("a string that is not UTF-8"));
             }
+            piece(plain);
             self.at += run;
             match after.first() {
                 Some(b'"') => {
@@ -210,7 +210,7 @@ impl<'a> Reader<'a> {
             }
             end += 1 + sign + exponent;
         }
-        let number = self.text.get(self.at..self.at + end).unwrap_or_default();
+        let number = self.text(self.at, self.at + end)?;
         if large && !number.parse::<f64>().is_ok_and(f64::is_finite) {
             return Err(self.fail("a number out of range"));
         }
@@ -240,10 +240,22 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    /// The text between two positions.
+    fn text(&self, start: usize, end: usize) -> Result<&'a str, Error> {
+        let bytes = self.bytes.get(start..end).unwrap_or_default();
+        std::str::from_utf8(bytes).map_err(|_| self.fail("a string that is not UTF-8"))
+    }
+
     /// Passes over one value of any kind, checking it, and gives its text.
     pub(super) fn value(&mut self) -> Result<&'a str, Error> {
         self.peek();
         let start = self.at;
+        self.skip()?;
+        self.text(start, self.at)
+    }
+
+    /// Passes over one value of any kind, checking it.
+    pub(super) fn skip(&mut self) -> Result<(), Error> {
         // The closing brackets of the containers that are open.
         let mut open: Vec<u8> = Vec::new();
         loop {
@@ -266,9 +278,7 @@ impl<'a> Reader<'a> {
                 self.scalar()?;
             }
             loop {
-                let Some(&close) = open.last() else {
-                    return Ok(self.text.get(start..self.at).unwrap_or_default());
-                };
+                let Some(&close) = open.last() else { return Ok(()) };
                 if self.take(b',') {
                     self.skip_key(close)?;
                     break;
@@ -305,26 +315,30 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// How many bytes come before the first quote, backslash or control character, eight at a time.
-fn plain_run(bytes: &[u8]) -> usize {
+/// How many bytes come before the first quote, backslash or control character, and whether they are surely ASCII.
+/// Eight bytes at a time.
+fn plain_run(bytes: &[u8]) -> (usize, bool) {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;
     let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
     let (words, tail) = bytes.as_chunks::<8>();
+    let mut seen = 0;
     for (index, &word) in words.iter().enumerate() {
         let word = u64::from_le_bytes(word);
+        seen |= word;
         // Each term is exact for the lowest byte it marks, and only the lowest one is used.
         let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
         let marks = control | zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\')));
         if marks != 0 {
-            return index * 8 + (marks.trailing_zeros() / 8) as usize;
+            return (index * 8 + (marks.trailing_zeros() / 8) as usize, seen & HIGHS == 0);
         }
     }
     let stop = |&byte: &u8| byte < 0x20 || byte == b'"' || byte == b'\\';
-    bytes.len() - tail.len() + tail.iter().position(stop).unwrap_or(tail.len())
+    let run = bytes.len() - tail.len() + tail.iter().position(stop).unwrap_or(tail.len());
+    (run, seen & HIGHS == 0 && tail.is_ascii())
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(target_arch = "wasm32")))]
 mod tests {
     use super::*;
 
@@ -335,10 +349,12 @@ mod tests {
                 let mut bytes: Vec<u8> =
                     (0..20).map(|n| [b'a', 0x80, 0xff, 0x7f, b' ', b'!', b'#', b'['][n % 8]).collect();
                 bytes[at] = stop;
-                assert_eq!(plain_run(&bytes), at, "{stop:#x}");
+                assert_eq!(plain_run(&bytes).0, at, "{stop:#x}");
             }
         }
-        assert_eq!(plain_run("no stop at all, é".as_bytes()), 18);
+        assert_eq!(plain_run("no stop at all, é".as_bytes()), (18, false));
+        assert_eq!(plain_run(b"only ASCII, no stop"), (19, true));
+        assert_eq!(plain_run("é, then a \"".as_bytes()), (11, false));
     }
 
     #[test]
@@ -387,7 +403,7 @@ mod tests {
             "NaN",
         ];
         for text in cases {
-            let mut reader = Reader::new(text);
+            let mut reader = Reader::new(text.as_bytes());
             let ours = reader.value().and_then(|_| reader.end()).is_ok();
             // The reference takes strings as text, so lone surrogates count.
             assert_eq!(ours, serde_json::from_str::<serde_json::Value>(text).is_ok(), "{text}");
@@ -397,8 +413,8 @@ mod tests {
     #[test]
     fn depth_is_bounded() {
         let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        assert!(Reader::new(&nested(MAX_DEPTH)).value().is_ok());
-        assert!(Reader::new(&nested(MAX_DEPTH + 2)).value().is_err());
-        assert!(Reader::new(&"[".repeat(1 << 20)).value().is_err());
+        assert!(Reader::new(nested(MAX_DEPTH).as_bytes()).value().is_ok());
+        assert!(Reader::new(nested(MAX_DEPTH + 2).as_bytes()).value().is_err());
+        assert!(Reader::new("[".repeat(1 << 20).as_bytes()).value().is_err());
     }
 }

@@ -118,7 +118,7 @@ impl Tokenizer {
             None => (None, "none".to_owned()),
         };
         let special = words.list.iter().filter(|word| word.special);
-        let special = special.map(|&word| (word.id, String::from_utf8_lossy(words.text(word)).into_owned()));
+        let special = special.map(|&word| (word.id, words.text(word).to_owned()));
         let regex = steps.iter().flatten().any(|step| matches!(step, Step::Regex(_)));
         let special_tokens = special.collect();
         let vocab_size = words.list.len();

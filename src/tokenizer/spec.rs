@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::chain::Step;
 use super::general;
-use crate::Error;
+use crate::{Error, ErrorCode};
 
 /// A parsed tokenizer.json.
 #[derive(Debug, Default)]
@@ -69,7 +69,8 @@ pub(super) struct Word {
 /// Every token that decodes, by ascending id, each id once.
 #[derive(Debug, Default)]
 pub(super) struct Words {
-    pub bytes: Vec<u8>,
+    /// The contents.
+    pub buffer: String,
     pub list: Vec<Word>,
 }
 
@@ -82,9 +83,9 @@ impl Words {
     }
 
     /// The content of a token.
-    pub fn text(&self, word: Word) -> &[u8] {
+    pub fn text(&self, word: Word) -> &str {
         let start = word.start as usize;
-        self.bytes.get(start..start + word.len as usize).unwrap_or_default()
+        self.buffer.get(start..start + word.len as usize).unwrap_or_default()
     }
 }
 
@@ -150,7 +151,10 @@ impl Spec {
         list.reverse();
         list.dedup_by_key(|word| word.id);
         list.reverse();
-        Ok(Words { bytes, list })
+        // The reader puts nothing but text there.
+        let buffer = String::from_utf8(bytes)
+            .map_err(|_| Error::new(ErrorCode::InvalidTokenizer, "model.vocab: a token is not UTF-8"))?;
+        Ok(Words { buffer, list })
     }
 
     /// The normalizer's forms of the added tokens it applies to, by position.

@@ -124,11 +124,11 @@ impl Table {
     /// Decodes a vocabulary; `None` if the steps have no table, or it would be out of all proportion to the file.
     pub fn new(words: &Words, steps: &[Step]) -> Option<Table> {
         let plan = Plan::new(steps)?;
-        let room = words.bytes.len().saturating_mul(8).saturating_add(words.list.len() * 64);
+        let room = words.buffer.len().saturating_mul(8).saturating_add(words.list.len() * 64);
         let near = near(&words.list);
         let far: Vec<u32> = words.list.iter().map(|word| word.id).filter(|&id| id as usize >= near).collect();
         let mut table = Table {
-            bytes: Vec::with_capacity(words.bytes.len() + WIDE),
+            bytes: Vec::with_capacity(words.buffer.len() + WIDE),
             slots: vec![Slot::default(); near + far.len()],
             near,
             far,
@@ -142,7 +142,7 @@ impl Table {
         let mut scratch = [String::new(), String::new()];
         let mut first_form = Vec::new();
         for &word in &words.list {
-            let text = std::str::from_utf8(words.text(word)).unwrap_or_default();
+            let text = words.text(word);
             let flags = if word.special { PRESENT | SPECIAL } else { PRESENT };
             let start = table.bytes.len();
             let byte = plan.form(text, false, &mut scratch, &mut table.bytes);
@@ -195,7 +195,8 @@ impl Table {
         // One bit of a slot hides it; which one, is settled here.
         let hidden = if options.skip_special_tokens { SPECIAL } else { 0 };
         let start = out.len();
-        out.reserve(ids.len().saturating_mul(5).min(self.bytes.len().saturating_add(ids.len())) + WIDE);
+        // A guess for most texts; beyond it, the buffer grows as it must.
+        out.reserve(ids.len().saturating_mul(5).min(1 << 24) + WIDE);
         if self.runs {
             self.walk::<true>(ids, hidden, out)
         } else {
@@ -278,4 +279,114 @@ fn near(list: &[Word]) -> usize {
         near = needed;
     }
     near
+}
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests {
+    use super::*;
+    use crate::tokenizer::chain::Chain;
+    use crate::tokenizer::read;
+
+    const WORDS: [&str; 24] = [
+        "a",
+        "▁b",
+        "▁▁",
+        " ▁c ",
+        "▁ ▁",
+        "",
+        " ",
+        "##d",
+        "##",
+        ".",
+        " .",
+        "n't",
+        "<0x41>",
+        "<0xC3>",
+        "<0xA9>",
+        "<0x20>",
+        "<0xFF>",
+        "Ġé",
+        "Ã",
+        "©",
+        "日本",
+        "a long token ▁ of more than sixteen bytes",
+        "do not",
+        "</s>",
+    ];
+
+    fn file(decoder: &str) -> String {
+        let vocab: Vec<String> =
+            WORDS.iter().enumerate().map(|(id, word)| format!("{word:?}:{}", id * 3 % 29)).collect();
+        let added = r#""single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true"#;
+        format!(
+            r#"{{"added_tokens":[{{"id":0,"content":"</s>",{added}}},{{"id":0,"content":"<▁x>",{added}}}],
+            "decoder":{decoder},"model":{{"type":"BPE","merges":[],"vocab":{{{},"far":4000000000,"▁far":7000}}}}}}"#,
+            vocab.join(",")
+        )
+    }
+
+    #[test]
+    fn tables_decode_as_the_chain_does() {
+        let strip = |start| format!(r#"{{"type":"Strip","content":" ","start":{start},"stop":0}}"#);
+        let metaspace = |scheme| format!(r#"{{"type":"Metaspace","replacement":"▁","prepend_scheme":"{scheme}"}}"#);
+        let piece = |cleanup| format!(r###"{{"type":"WordPiece","prefix":"##","cleanup":{cleanup}}}"###);
+        let level = r#"{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true}"#.to_owned();
+        let replace = r#"{"type":"Replace","pattern":{"String":"▁"},"content":" "}"#.to_owned();
+        let (bytes, fuse) = (r#"{"type":"ByteFallback"}"#.to_owned(), r#"{"type":"Fuse"}"#.to_owned());
+        let sequences = [
+            vec![level.clone()],
+            vec![replace.clone(), level],
+            vec![],
+            vec![fuse.clone()],
+            vec![replace.clone(), bytes.clone(), fuse.clone()],
+            vec![replace.clone(), bytes.clone(), fuse.clone(), strip(1)],
+            vec![bytes.clone()],
+            vec![replace, fuse.clone(), strip(2)],
+            vec![strip(1)],
+            vec![metaspace("first")],
+            vec![metaspace("never")],
+            vec![metaspace("always"), bytes, fuse.clone(), strip(1)],
+            vec![piece(true)],
+            vec![piece(false), metaspace("always"), fuse],
+        ];
+        let mut state = 1_u64;
+        let mut random = move |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        for sequence in sequences {
+            let decoder = format!(r#"{{"type":"Sequence","decoders":[{}]}}"#, sequence.join(","));
+            let mut spec = read::read(file(&decoder).as_bytes()).expect("a tokenizer");
+            let words = spec.number().expect("numbers");
+            let steps = spec.decoder.expect("a decoder").steps;
+            let table = Table::new(&words, &steps).unwrap_or_else(|| panic!("no table for {decoder}"));
+            let chain = Chain { words, steps: Some(steps) };
+            for _ in 0..2000 {
+                let id = |random: &mut dyn FnMut(u64) -> u64| match random(20) {
+                    0 => 4_000_000_000,
+                    1 => 7000,
+                    2 => 3_999_999_999,
+                    _ => random(34) as u32,
+                };
+                let ids: Vec<u32> = (0..random(9)).map(|_| id(&mut random)).collect();
+                for skip_special_tokens in [false, true] {
+                    let options = DecodeOptions { skip_special_tokens };
+                    let (mut ours, mut expected) = (b"x".to_vec(), b"x".to_vec());
+                    table.decode_into(&ids, options, &mut ours);
+                    chain.decode_into(&ids, options, &mut expected);
+                    assert_eq!(ours, expected, "{ids:?} {options:?} {decoder}");
+                }
+                assert!(ids.iter().all(|&id| table.contains(id) == chain.words.get(id).is_some()));
+            }
+        }
+    }
+
+    #[test]
+    fn a_table_out_of_proportion_is_left_to_the_chain() {
+        let content = "x".repeat(100_000);
+        let decoder = format!(r#"{{"type":"Replace","pattern":{{"String":""}},"content":"{content}"}}"#);
+        let mut spec = read::read(file(&decoder).as_bytes()).expect("a tokenizer");
+        let words = spec.number().expect("numbers");
+        assert!(Table::new(&words, &spec.decoder.expect("a decoder").steps).is_none());
+    }
 }

@@ -189,6 +189,7 @@ fn trap_15_a_normalized_token_decodes_to_its_normalized_form() {
     check(&words(&["A"]).add("HELLO", 1, "n").normalizer(sequence_of_normalizers(&[])), &[(&[0, 1], false, "AHELLO")]);
 }
 
+#[cfg(feature = "general")]
 fn sequence_of_normalizers(normalizers: &[Value]) -> Value {
     json!({"type": "Sequence", "normalizers": normalizers})
 }
@@ -431,6 +432,7 @@ fn trap_34_what_is_refused() {
         ("\"version\":\"1.0\"", "\"version\":\"1.1\"", false),
         ("\"version\":\"1.0\"", "\"version\":1.0", false),
         ("\"version\":\"1.0\"", "\"version\":null", false),
+        ("\"version\":\"1.0\"", "\"version\":\"1\\u002e0\"", true),
         ("\"version\":\"1.0\",", "", true),
         ("{\"version\"", "\u{feff}{\"version\"", false),
         ("{\"a\":0}", "{\"\\ud800\":0}", false),
@@ -508,6 +510,18 @@ fn trap_34_what_is_refused() {
     for vocab in ["[[\"a\"]]", "[[\"a\",1,2]]", "[[\"a\",null]]", "[[1,1]]", "[\"a\"]", "[[\"a\",1e999]]"] {
         assert!(!loads(&unigram("").replace("[[\"a\",1]]", vocab)), "{vocab}");
     }
+    // Bytes that are not UTF-8, in a token and in what is passed over.
+    for member in ["\"a\":0", "\"truncation\":null"] {
+        let mut bytes = json.clone().into_bytes();
+        let at = json.find(member).expect("a member") + 1;
+        bytes[at] = 0xff;
+        assert!(Tokenizer::from_json(&bytes).is_err() && tokenizers::Tokenizer::from_bytes(&bytes).is_err());
+    }
+    let mut bytes = json.replace("\"merges\":[]", "\"merges\":[],\"more\":\"é\"").into_bytes();
+    assert!(Tokenizer::from_json(&bytes).is_ok());
+    let at = bytes.iter().position(|&byte| byte == 0xc3).expect("é");
+    bytes.remove(at);
+    assert!(Tokenizer::from_json(&bytes).is_err() && tokenizers::Tokenizer::from_bytes(&bytes).is_err());
     // The list is enough to see that a model without a type is a Unigram.
     assert!(loads(&unigram("").replace("\"type\":\"Unigram\",", "")));
 }

@@ -50,7 +50,8 @@ impl<'a> Reader<'a> {
 
     /// Takes `byte` if it comes next.
     pub(super) fn take(&mut self, byte: u8) -> bool {
-        let next = self.peek() == Some(byte);
+        // Mostly nothing stands in between.
+        let next = self.bytes.get(self.at) == Some(&byte) || self.peek() == Some(byte);
         self.at += usize::from(next);
         next
     }
@@ -97,28 +98,32 @@ impl<'a> Reader<'a> {
             self.at += run + 1;
             return self.text(start, start + run).map(Cow::Borrowed);
         }
-        let mut bytes = Vec::new();
-        self.string_body(|piece| bytes.extend_from_slice(piece))?;
-        Ok(Cow::Owned(String::from_utf8_lossy(&bytes).into_owned()))
+        let mut string = String::new();
+        self.string_body::<true>(|piece| string.push_str(piece))?;
+        Ok(Cow::Owned(string))
     }
 
     /// Reads a string to the end of `out`.
-    pub(super) fn string_into(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
+    pub(super) fn string_into(&mut self, out: &mut String) -> Result<(), Error> {
         self.expect(b'"')?;
-        self.string_body(|piece| out.extend_from_slice(piece))
+        self.string_body::<true>(|piece| out.push_str(piece))
     }
 
-    /// The rest of a string whose opening quote was taken, in pieces.
-    fn string_body(&mut self, mut piece: impl FnMut(&[u8])) -> Result<(), Error> {
+    /// Passes over the rest of a string whose opening quote was taken.
+    fn skip_string(&mut self) -> Result<(), Error> {
+        self.string_body::<false>(|_| ())
+    }
+
+    /// The rest of a string whose opening quote was taken, in pieces, if they are wanted.
+    fn string_body<const WANTED: bool>(&mut self, mut piece: impl FnMut(&str)) -> Result<(), Error> {
         loop {
             let rest = self.rest();
             let (run, is_ascii) = plain_run(rest);
             let (plain, after) = rest.split_at(run.min(rest.len()));
-            // Far cheaper than a check of the whole file, as most strings are ASCII and nothing else may be non-ASCII.
-            if !is_ascii && std::str::from_utf8(plain).is_err() {
-                return Err(self.fail("a string that is not UTF-8"));
+            // Only what is in strings can be other than ASCII, and most strings are ASCII.
+            if WANTED || !is_ascii {
+                piece(std::str::from_utf8(plain).map_err(|_| self.fail("a string that is not UTF-8"))?);
             }
-            piece(plain);
             self.at += run;
             match after.first() {
                 Some(b'"') => {
@@ -127,7 +132,7 @@ impl<'a> Reader<'a> {
                 }
                 Some(b'\\') => {
                     let mut utf8 = [0; 4];
-                    piece(self.escape()?.encode_utf8(&mut utf8).as_bytes());
+                    piece(self.escape()?.encode_utf8(&mut utf8));
                 }
                 Some(_) => return Err(self.fail("a control character in a string")),
                 None => return Err(self.fail("the text ends inside a string")),
@@ -182,8 +187,8 @@ impl<'a> Reader<'a> {
         Ok(unit)
     }
 
-    /// Reads a number and gives its text.
-    pub(super) fn number(&mut self) -> Result<&'a str, Error> {
+    /// Passes over a number.
+    pub(super) fn number(&mut self) -> Result<(), Error> {
         self.peek();
         let rest = self.rest();
         let digits = |from: usize| rest.iter().skip(from).take_while(|byte| byte.is_ascii_digit()).count();
@@ -210,12 +215,12 @@ impl<'a> Reader<'a> {
             }
             end += 1 + sign + exponent;
         }
-        let number = self.text(self.at, self.at + end)?;
-        if large && !number.parse::<f64>().is_ok_and(f64::is_finite) {
+        // Only such numbers can be too large for a double.
+        if large && !self.text(self.at, self.at + end)?.parse::<f64>().is_ok_and(f64::is_finite) {
             return Err(self.fail("a number out of range"));
         }
         self.at += end;
-        Ok(number)
+        Ok(())
     }
 
     /// Reads an unsigned 32-bit integer, the type of a token id; `None` and no move for anything else.
@@ -293,7 +298,7 @@ impl<'a> Reader<'a> {
     fn skip_key(&mut self, close: u8) -> Result<(), Error> {
         if close == b'}' {
             self.expect(b'"')?;
-            self.string_body(|_| ())?;
+            self.skip_string()?;
             self.expect(b':')?;
         }
         Ok(())
@@ -303,9 +308,9 @@ impl<'a> Reader<'a> {
         match self.peek() {
             Some(b'"') => {
                 self.at += 1;
-                self.string_body(|_| ())
+                self.skip_string()
             }
-            Some(b'-' | b'0'..=b'9') => self.number().map(drop),
+            Some(b'-' | b'0'..=b'9') => self.number(),
             Some(b't') => self.literal("true"),
             Some(b'f') => self.literal("false"),
             Some(b'n') => self.literal("null"),

@@ -220,14 +220,14 @@ fn vocab_entries(reader: &mut Reader<'_>, vocab: &mut Vocab, first: &mut bool) -
         if !reader.element(first, b'}')? {
             return Ok(false);
         }
-        let start = vocab.bytes.len();
-        reader.string_into(&mut vocab.bytes)?;
+        let start = vocab.buffer.len();
+        reader.string_into(&mut vocab.buffer)?;
         reader.expect(b':')?;
         let Some(id) = reader.id() else {
-            let content = vocab.bytes.get(start..).unwrap_or_default();
             // A file that was cut here should be called cut.
             reader.skip()?;
-            return Err(invalid(format!("model.vocab: {:?} has no id below 2^32", String::from_utf8_lossy(content))));
+            let content = vocab.buffer.get(start..).unwrap_or_default();
+            return Err(invalid(format!("model.vocab: {content:?} has no id below 2^32")));
         };
         vocab.push(id, start);
     }
@@ -238,9 +238,9 @@ fn vocab_list(reader: &mut Reader<'_>) -> Result<Vocab, Error> {
     let (mut vocab, mut first) = (Vocab { is_list: true, ..Vocab::default() }, true);
     reader.expect(b'[')?;
     while reader.element(&mut first, b']')? {
-        let start = vocab.bytes.len();
+        let start = vocab.buffer.len();
         let id = vocab.entries.len() as u32;
-        reader.expect(b'[').and_then(|()| reader.string_into(&mut vocab.bytes))?;
+        reader.expect(b'[').and_then(|()| reader.string_into(&mut vocab.buffer))?;
         reader.expect(b',').and_then(|()| reader.number())?;
         reader.expect(b']')?;
         vocab.push(id, start);
@@ -251,7 +251,7 @@ fn vocab_list(reader: &mut Reader<'_>) -> Result<Vocab, Error> {
 impl Vocab {
     /// Adds the token whose content was just written to the buffer. A file of at most [`MAX_BYTES`] fits in 32 bits.
     fn push(&mut self, id: u32, start: usize) {
-        self.entries.push(Entry { id, start: start as u32, len: (self.bytes.len() - start) as u32 });
+        self.entries.push(Entry { id, start: start as u32, len: (self.buffer.len() - start) as u32 });
     }
 }
 

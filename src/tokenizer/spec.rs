@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::chain::Step;
 use super::general;
-use crate::{Error, ErrorCode};
+use crate::Error;
 
 /// A parsed tokenizer.json.
 #[derive(Debug, Default)]
@@ -34,7 +34,7 @@ pub(super) struct Decoder {
 /// The vocabulary of the model, in file order, its contents in one buffer.
 #[derive(Debug, Default)]
 pub(super) struct Vocab {
-    pub bytes: Vec<u8>,
+    pub buffer: String,
     pub entries: Vec<Entry>,
     /// Unigram: a list, where two ids may share one content. Otherwise a map, where the last of equal keys counts.
     pub is_list: bool,
@@ -97,8 +97,8 @@ impl Spec {
     /// number; an empty content is passed over; a content once special stays special; a token that the normalizer
     /// changes decodes to the changed form. "Special" is a property of the decoded string, not of the id.
     pub fn number(&mut self) -> Result<Words, Error> {
-        let Vocab { mut bytes, mut entries, is_list } = std::mem::take(&mut self.vocab);
-        let index = Index::new(&bytes, &mut entries, is_list);
+        let Vocab { mut buffer, mut entries, is_list } = std::mem::take(&mut self.vocab);
+        let index = Index::new(buffer.as_bytes(), &mut entries, is_list);
         let normalized = self.normalized_contents()?;
 
         let mut next = u32::try_from(entries.len()).unwrap_or(u32::MAX);
@@ -112,8 +112,9 @@ impl Spec {
             }
             let content = token.content.as_str();
             let known = ids.get(content).copied();
-            let id =
-                known.or_else(|| index.find(&bytes, &entries, content).map(|entry| entry.id)).unwrap_or_else(|| {
+            let id = known
+                .or_else(|| index.find(buffer.as_bytes(), &entries, content).map(|entry| entry.id))
+                .unwrap_or_else(|| {
                     next = next.wrapping_add(1);
                     next.wrapping_sub(1)
                 });
@@ -130,7 +131,7 @@ impl Spec {
         let mut list: Vec<Word> = Vec::with_capacity(entries.len() + contents.len());
         list.extend(entries.iter().map(|&Entry { id, start, len }| Word { id, start, len, special: false }));
         for content in &special {
-            if let Some(at) = index.position(&bytes, &entries, content) {
+            if let Some(at) = index.position(buffer.as_bytes(), &entries, content) {
                 // In a list, later ids may have the same content.
                 let twins = index.twins.get(&at).into_iter().flatten();
                 for at in twins.chain([&at]) {
@@ -142,8 +143,8 @@ impl Spec {
         }
         for (&id, &content) in &contents {
             let text = changed.get(&id).copied().unwrap_or(content);
-            let (start, len) = (bytes.len() as u32, text.len() as u32);
-            bytes.extend_from_slice(text.as_bytes());
+            let (start, len) = (buffer.len() as u32, text.len() as u32);
+            buffer.push_str(text);
             list.push(Word { id, start, len, special: special.contains(text) });
         }
         // Added tokens stand last, so they win over the model's; among the model's own, the last in the file wins.
@@ -151,9 +152,6 @@ impl Spec {
         list.reverse();
         list.dedup_by_key(|word| word.id);
         list.reverse();
-        // The reader puts nothing but text there.
-        let buffer = String::from_utf8(bytes)
-            .map_err(|_| Error::new(ErrorCode::InvalidTokenizer, "model.vocab: a token is not UTF-8"))?;
         Ok(Words { buffer, list })
     }
 

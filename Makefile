@@ -140,6 +140,7 @@ size: ## the WebAssembly that every page loads is small
 .PHONY: types
 types: build www/node_modules/.package-lock.json ## the JavaScript agrees with its types
 	npx --no-install tsc -p tsconfig.json
+	npx --no-install tsc -p tsconfig.tools.json
 	npx --no-install tsc -p www/tsconfig.json
 	$(call done,types)
 

@@ -62,7 +62,8 @@ function compareLoad() {
     }
   }
   for (const what of /** @type {const} */ (["import", "load"])) {
-    report(`${what}, ms`, ...[OURS, PEER].map((library) => median(rounds[library].map((round) => round[what]))));
+    const [ours, peer] = [OURS, PEER].map((library) => median(rounds[library].map((round) => round[what])));
+    report(`${what}, ms`, ours, peer);
   }
 }
 
@@ -74,6 +75,7 @@ async function compareDecode() {
     if (ours(ids) !== peer([...ids])) throw new Error(`${name}: the texts differ, nothing to compare`);
     const repeats = Math.max(1, Math.round(65_536 / ids.length));
     const list = [...ids];
+    /** @type {{ ours: number[], peer: number[] }} */
     const times = { ours: [], peer: [] };
     for (let i = 0; i < DECODE_ROUNDS; i++) {
       times.ours.push(time(() => ours(ids), repeats));

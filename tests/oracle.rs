@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 use sha2::{Digest, Sha256};
-use token2text::{DecodeOptions, ErrorCode, Tokenizer};
+use token2text::{Compat, DecodeOptions, ErrorCode, LoadOptions, Tokenizer};
 
 const BLOCK: usize = 1000;
 
@@ -32,7 +32,7 @@ fn ids_of(value: &Value) -> Vec<u32> {
 }
 
 fn options(skip: bool) -> DecodeOptions {
-    DecodeOptions { skip_special_tokens: skip, ..DecodeOptions::default() }
+    DecodeOptions { skip_special_tokens: skip }
 }
 
 /// Which ids stand where the texts part, and both texts around that place.
@@ -70,7 +70,7 @@ struct Lcg(u32);
 impl Lcg {
     fn below(&mut self, n: u32) -> u32 {
         self.0 = self.0.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-        (u64::from(self.0) * u64::from(n) >> 32) as u32
+        ((u64::from(self.0) * u64::from(n)) >> 32) as u32
     }
 }
 
@@ -214,13 +214,24 @@ fn handmade_file(item: &Value) -> Vec<u8> {
     }
 }
 
-/// Checks one hand-made tokenizer and gives the number of texts compared.
-fn check_handmade(item: &Value) -> Result<usize, String> {
+/// What became of a hand-made tokenizer.
+enum Outcome {
+    /// So many texts were compared.
+    Same(usize),
+    /// It needs the general engine, which this build does not have.
+    NeedsGeneral,
+}
+
+/// Checks one hand-made tokenizer.
+fn check_handmade(item: &Value) -> Result<Outcome, String> {
     let loaded = Tokenizer::from_json(&handmade_file(item));
+    if !cfg!(feature = "general") && loaded.as_ref().is_err_and(|error| error.code() == ErrorCode::EngineNotAvailable) {
+        return Ok(Outcome::NeedsGeneral);
+    }
     if item["load_error"] == true {
         return match loaded {
             Ok(_) => Err("loads, but the reference refuses it".to_owned()),
-            Err(error) if error.code() == ErrorCode::InvalidTokenizer => Ok(0),
+            Err(error) if error.code() == ErrorCode::InvalidTokenizer => Ok(Outcome::Same(0)),
             Err(error) => Err(format!("refused with another code: {error}")),
         };
     }
@@ -239,28 +250,173 @@ fn check_handmade(item: &Value) -> Result<usize, String> {
             }
         }
     }
-    Ok(cases.len())
+    Ok(Outcome::Same(cases.len()))
 }
 
 #[test]
 fn handmade_tokenizers() {
     let file = read_json("tests/oracle/handmade.json");
     let items = file["items"].as_array().unwrap();
-    let (mut texts, mut refused, mut differing, mut failures) = (0, 0, 0, Vec::new());
+    let (mut texts, mut refused, mut differing, mut unavailable, mut failures) = (0, 0, 0, 0, Vec::new());
     for item in items {
         let name = item["name"].as_str().unwrap();
         refused += usize::from(item["load_error"] == true);
         match (check_handmade(item), item["differs"].as_str()) {
-            (Ok(count), None) => texts += count,
+            (Ok(Outcome::Same(count)), None) => texts += count,
+            (Ok(Outcome::NeedsGeneral), _) => unavailable += 1,
             (Ok(_), Some(why)) => failures.push(format!("{name}: no longer differs ({why}): remove the note")),
             (Err(_), Some(_)) => differing += 1,
             (Err(error), None) => failures.push(format!("{name}: {error}")),
         }
     }
     assert!(failures.is_empty(), "{} of {}:\n\n{}", failures.len(), items.len(), failures.join("\n\n"));
+    let counts = (items.len(), refused, texts, differing, unavailable);
+    let expected = if cfg!(feature = "general") { (358, 111, 4100, 19, 0) } else { (358, 111, 3495, 15, 83) };
     assert_eq!(
-        (items.len(), texts, refused, differing),
-        (358, 4100, 111, 19),
-        "tokenizers, texts, refused files, known differences"
+        counts, expected,
+        "tokenizers, refused files, texts, known differences, files that need the general engine"
     );
+}
+
+/// Compares with what one version of `transformers` gave: hand-made tokenizers and configs, and the real ones.
+fn check_compat(compat: Compat, name: &str) -> (usize, usize, usize) {
+    let file = read_json(&format!("tests/oracle/compat/{name}.json"));
+    let (mut checked, mut refused, mut texts, mut failures) = (0, 0, 0, Vec::new());
+    for item in file["handmade"].as_array().unwrap() {
+        let (name, json) = (item["name"].as_str().unwrap(), serde_json::to_vec(&item["tokenizer"]).unwrap());
+        let config = (!item["config"].is_null()).then(|| serde_json::to_vec(&item["config"]).unwrap());
+        let loaded =
+            Tokenizer::load(&json, &LoadOptions { compat, config: config.as_deref(), ..LoadOptions::default() });
+        // Where transformers itself fails there is nothing to be equal to.
+        let Some(cases) = item["cases"].as_array() else {
+            refused += 1;
+            continue;
+        };
+        if !cfg!(feature = "general")
+            && loaded.as_ref().is_err_and(|error| error.code() == ErrorCode::EngineNotAvailable)
+        {
+            continue;
+        }
+        checked += 1;
+        let result = loaded.map_err(|error| format!("does not load: {error}")).and_then(|tokenizer| {
+            for case in cases {
+                let ids = ids_of(&case["ids"]);
+                check_text(&tokenizer, &ids, false, case["text"].as_str().unwrap())?;
+                check_text(&tokenizer, &ids, true, case["skipped"].as_str().unwrap())?;
+                texts += 2;
+            }
+            Ok(())
+        });
+        if let Err(error) = result {
+            failures.push(format!("{name} {}: {error}", item["config"]));
+        }
+    }
+    for item in file["real"].as_array().unwrap() {
+        let key = item["key"].as_str().unwrap();
+        let (json, config) = (
+            tokenizer_file(key, "tokenizer.json"),
+            has_config(key).then(|| tokenizer_file(key, "tokenizer_config.json")),
+        );
+        let options = LoadOptions { compat, config: config.as_deref(), ..LoadOptions::default() };
+        let tokenizer = match Tokenizer::load(&json, &options) {
+            Ok(tokenizer) => tokenizer,
+            Err(error) if !cfg!(feature = "general") && error.code() == ErrorCode::EngineNotAvailable => continue,
+            Err(error) => panic!("{key}: {error}"),
+        };
+        checked += 1;
+        match check_real_compat(key, item, &tokenizer) {
+            Ok(count) => texts += count,
+            Err(error) => failures.push(format!("{key}: {error}")),
+        }
+    }
+    assert!(failures.is_empty(), "{} failures:\n\n{}", failures.len(), failures.join("\n\n"));
+    (checked, refused, texts)
+}
+
+fn has_config(key: &str) -> bool {
+    let manifest = read_json("tests/oracle/tokenizers.json");
+    let entry = manifest["tokenizers"].as_array().unwrap().iter().find(|entry| entry["key"] == key);
+    !entry.expect("a tokenizer of the manifest")["files"]["tokenizer_config.json"].is_null()
+}
+
+fn check_real_compat(key: &str, item: &Value, tokenizer: &Tokenizer) -> Result<usize, String> {
+    let expected = read_json(&format!("tests/oracle/expected/{key}.json"));
+    let others = item["other_texts"].as_array().expect("texts");
+    let mut texts = 0;
+    for case in expected["cases"].as_array().expect("cases") {
+        let (ids, mut kept) = (ids_of(&case["ids"]), case["text"].as_str().expect("a text"));
+        let mut skipped = case["skipped"].as_str().unwrap_or(kept);
+        if let Some(other) = others.iter().find(|other| other["name"] == case["name"]) {
+            (kept, skipped) = (other["text"].as_str().unwrap(), other["skipped"].as_str().unwrap());
+        }
+        for (skip, text) in [(false, kept), (true, skipped)] {
+            check_text(tokenizer, &ids, skip, text).map_err(|error| format!("case {}: {error}", case["name"]))?;
+            texts += 1;
+        }
+    }
+    for sweep in item["sweeps"].as_array().expect("sweeps") {
+        let name = sweep["name"].as_str().expect("a name");
+        let (_, lists) = sweep_lists(name, expected["max_id"].as_u64().expect("max_id") as u32 + 1 + 24);
+        for (skip, which) in [(false, "kept"), (true, "skipped")] {
+            let got = digest(lists.iter().map(|ids| tokenizer.decode(ids, options(skip))));
+            if sweep[which] != *got {
+                return Err(format!("sweep {name}, skip_special_tokens={skip}: another digest"));
+            }
+            texts += lists.len();
+        }
+    }
+    Ok(texts)
+}
+
+#[test]
+fn transformers4() {
+    assert_eq!(
+        check_compat(Compat::Transformers4, "transformers4"),
+        (288, 21, 5_016_858),
+        "tokenizers, refused there, texts"
+    );
+}
+
+#[test]
+fn transformers5() {
+    let counts = if cfg!(feature = "general") { (301, 8, 5_017_606) } else { (189, 8, 4_879_740) };
+    assert_eq!(check_compat(Compat::Transformers5, "transformers5"), counts, "tokenizers, refused there, texts");
+}
+
+#[test]
+fn configs_that_cannot_be_read_are_errors() {
+    let items = read_json("tests/oracle/compat/transformers5.json");
+    let json = serde_json::to_vec(&items["handmade"][0]["tokenizer"]).unwrap();
+    let load = |config: &[u8], compat| {
+        let options = LoadOptions { compat, config: Some(config), ..LoadOptions::default() };
+        Tokenizer::load(&json, &options).map(|_| ())
+    };
+    let bad: [&[u8]; 13] = [
+        b"",
+        b"[]",
+        b"null",
+        b"{",
+        b"{} x",
+        b"\xff",
+        b"{\"a\":1,}",
+        b"{\"eos_token\":3}",
+        b"{\"eos_token\":{\"content\":\"x\"}}",
+        b"{\"added_tokens_decoder\":null}",
+        b"{\"added_tokens_decoder\":{\"x\":{}}}",
+        b"{\"added_tokens_decoder\":{\"1\":\"x\"}}",
+        b"{\"additional_special_tokens\":\"x\"}",
+    ];
+    for compat in [Compat::Transformers4, Compat::Transformers5] {
+        for config in bad {
+            let error = load(config, compat).expect_err(&String::from_utf8_lossy(config));
+            assert_eq!(error.code(), ErrorCode::InvalidTokenizer);
+            assert!(error.message().starts_with("tokenizer_config.json: "), "{error}");
+        }
+        let error = load(b"{\"tokenizer_class\":\"CLIPTokenizerFast\"}", compat).expect_err("has a decode of its own");
+        assert_eq!(error.code(), ErrorCode::UnsupportedTokenizer);
+        assert_eq!(load(b" {} ", compat), Ok(()));
+    }
+    let list = b"{\"extra_special_tokens\":[\"x\"]}";
+    assert!(load(list, Compat::Transformers4).is_err() && load(list, Compat::Transformers5).is_ok());
+    assert_eq!(load(b"not read at all", Compat::Tokenizers), Ok(()));
 }

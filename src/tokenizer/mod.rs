@@ -1,6 +1,7 @@
 //! A loaded `tokenizer.json`: token ids to text.
 
 mod chain;
+mod compat;
 mod decoders;
 #[cfg(feature = "general")]
 mod general;
@@ -99,15 +100,12 @@ impl Tokenizer {
 
     /// Reads a `tokenizer.json` with options.
     pub fn load(bytes: &[u8], options: &LoadOptions<'_>) -> Result<Tokenizer, Error> {
-        if options.compat != Compat::Tokenizers {
-            let what = "compat: only the reading of the tokenizers library is available in this build";
-            return Err(Error::new(ErrorCode::InvalidOptions, what));
-        }
         if options.engine == Engine::General && !cfg!(feature = "general") {
             let what = "engine: this build does not contain the general engine; use a build that has it";
             return Err(Error::new(ErrorCode::EngineNotAvailable, what));
         }
-        let spec = read::read(bytes)?;
+        let mut spec = read::read(bytes)?;
+        compat::apply(&mut spec, options.compat, options.config, bytes)?;
         Tokenizer::build(spec, options.engine)
     }
 

@@ -41,10 +41,14 @@ pub(super) fn read(bytes: &[u8]) -> Result<Spec, Error> {
                 spec.decoder = if decoder == "null" { None } else { Some(decoders::read(decoder)?) };
             }
             "model" => {
-                spec.vocab = model(&mut reader)?;
+                (spec.model, spec.vocab) = model(&mut reader)?;
                 has_model = true;
             }
-            "truncation" | "padding" | "pre_tokenizer" | "post_processor" => {
+            "padding" => {
+                let padding = reader.value()?;
+                spec.padding = (padding != "null").then(|| padding.to_owned());
+            }
+            "truncation" | "pre_tokenizer" | "post_processor" => {
                 reader.skip()?;
             }
             other => return Err(sniff::unknown_key(other, reader.value()?)),
@@ -114,13 +118,13 @@ fn added_tokens(reader: &mut Reader<'_>) -> Result<Vec<AddedToken>, Error> {
                 return Err(wrong(&key, "stands twice"));
             }
         }
-        id.ok_or_else(|| wrong("id", "is missing"))?;
+        let id = id.ok_or_else(|| wrong("id", "is missing"))?;
         let content = content.ok_or_else(|| wrong("content", "is missing"))?;
         if let Some(missing) = flags.iter().position(Option::is_none) {
             return Err(wrong(FLAGS.get(missing).copied().unwrap_or_default(), "is missing"));
         }
         let [.., normalized, special] = flags.map(|flag| flag == Some(true));
-        tokens.push(AddedToken { content, special, normalized });
+        tokens.push(AddedToken { id, call: 0, content, special, normalized });
     }
     Ok(tokens)
 }
@@ -139,7 +143,7 @@ struct Model<'a> {
     unk_id: Option<&'a str>,
 }
 
-fn model(reader: &mut Reader<'_>) -> Result<Vocab, Error> {
+fn model(reader: &mut Reader<'_>) -> Result<(&'static str, Vocab), Error> {
     if !reader.take(b'{') {
         return Err(invalid("model: expected an object".to_owned()));
     }
@@ -172,14 +176,16 @@ fn model(reader: &mut Reader<'_>) -> Result<Vocab, Error> {
 
 impl Model<'_> {
     /// Checks that the model has what the reference needs to load it.
-    fn finish(self) -> Result<Vocab, Error> {
+    fn finish(self) -> Result<(&'static str, Vocab), Error> {
         let vocab = self.vocab.ok_or_else(|| invalid("model.vocab: is missing".to_owned()))?;
         let word_level = self.unk_token;
         let word_piece = word_level && self.prefix && self.max_chars;
         // Files from before there was a type are told apart by their members.
         let (kind, list, complete) = match self.kind.as_deref() {
             None if vocab.is_list => ("Unigram", true, true),
-            None => ("a model without a type", false, self.merges || word_level),
+            None if self.merges => ("BPE", false, true),
+            None if word_piece => ("WordPiece", false, true),
+            None => ("WordLevel", false, word_level),
             Some("BPE") => ("BPE", false, self.merges),
             Some("WordPiece") => ("WordPiece", false, word_piece),
             Some("WordLevel") => ("WordLevel", false, word_level),
@@ -201,7 +207,7 @@ impl Model<'_> {
         {
             return Err(invalid(format!("model.unk_id: {id} is no position in the vocabulary")));
         }
-        Ok(vocab)
+        Ok((kind, vocab))
     }
 }
 

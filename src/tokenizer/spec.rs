@@ -10,12 +10,16 @@ use crate::Error;
 /// A parsed tokenizer.json.
 #[derive(Debug, Default)]
 pub(super) struct Spec {
+    /// The type of the model.
+    pub model: &'static str,
     /// The model's own vocabulary.
     pub vocab: Vocab,
     /// The added tokens in file order.
     pub added: Vec<AddedToken>,
     /// The JSON text of the normalizer; `None` if there is none, or one that does nothing.
     pub normalizer: Option<String>,
+    /// The JSON text of the padding, if there is one.
+    pub padding: Option<String>,
     /// The decoder; `None` joins the tokens with a space.
     pub decoder: Option<Decoder>,
     /// A last change of the whole text, for readings that clean it up.
@@ -48,9 +52,14 @@ pub(super) struct Entry {
     pub len: u32,
 }
 
-/// One entry of `added_tokens`. Its `id` is not kept: the reference ignores it and numbers the tokens itself.
+/// One entry of `added_tokens`.
 #[derive(Debug, Clone)]
 pub(super) struct AddedToken {
+    /// The id the file gives. The reference ignores it and numbers the tokens itself.
+    pub id: u32,
+    /// Zero in a file. Tokens that are added to a loaded tokenizer, in one call or several, are numbered anew from
+    /// the highest added id upward in each.
+    pub call: u32,
     pub content: String,
     pub special: bool,
     pub normalized: bool,
@@ -101,7 +110,8 @@ impl Spec {
         let index = Index::new(buffer.as_bytes(), &mut entries, is_list);
         let normalized = self.normalized_contents()?;
 
-        let mut next = u32::try_from(entries.len()).unwrap_or(u32::MAX);
+        let count = u32::try_from(entries.len()).unwrap_or(u32::MAX);
+        let (mut next, mut call) = (count, 0);
         let mut ids: HashMap<&str, u32> = HashMap::new();
         let mut contents: BTreeMap<u32, &str> = BTreeMap::new();
         let mut changed: HashMap<u32, &str> = HashMap::new();
@@ -109,6 +119,11 @@ impl Spec {
         for (at, token) in self.added.iter().enumerate() {
             if token.content.is_empty() {
                 continue;
+            }
+            if token.call != call {
+                call = token.call;
+                let highest = contents.keys().next_back().filter(|&&id| id >= count || count == 0);
+                next = highest.map_or(count, |id| id.wrapping_add(1));
             }
             let content = token.content.as_str();
             let known = ids.get(content).copied();

@@ -73,6 +73,7 @@ function digest(texts) {
 
 const manifest = json("tests/oracle/tokenizers.json").tokenizers;
 assert.equal(manifest.length, 19);
+let total = 0;
 
 for (const { key } of manifest) {
   test(`${key} decodes as the reference does`, () => {
@@ -103,9 +104,11 @@ for (const { key } of manifest) {
       }
     }
     tokenizer.free();
-    assert.ok(texts > 200_000, `${texts} texts compared`);
+    total += texts;
   });
 }
+
+test("no text was passed over", () => assert.equal(total, 10_472_582));
 
 test("hand-made tokenizers decode as the reference does", () => {
   const { items } = json("tests/oracle/handmade.json");
@@ -122,10 +125,12 @@ test("hand-made tokenizers decode as the reference does", () => {
       } else {
         const tokenizer = Tokenizer.fromBytes(file);
         for (const { ids, skip, text } of item.cases) {
-          if (text === undefined) tokenizer.decode(Uint32Array.from(ids), { skipSpecialTokens: skip });
-          else check(tokenizer, ids, skip, text, item.name);
-          texts++;
+          // Where the reference panics we must give text, and none for a token alone.
+          if (text !== undefined) check(tokenizer, ids, skip, text, item.name);
+          else if (ids.length < 2) check(tokenizer, ids, skip, "", item.name);
+          else tokenizer.decode(Uint32Array.from(ids), { skipSpecialTokens: skip });
         }
+        texts += item.cases.length;
         tokenizer.free();
       }
       if (item.differs) failures.push(`${item.name}: no longer differs, remove the note`);
@@ -135,6 +140,8 @@ test("hand-made tokenizers decode as the reference does", () => {
     }
   }
   assert.deepEqual(failures, []);
-  assert.deepEqual({ items: items.length, refused, differing }, { items: 358, refused: 111, differing: 19 });
-  assert.ok(texts > 4000, `${texts} texts compared`);
+  assert.deepEqual(
+    { items: items.length, refused, differing, texts },
+    { items: 358, refused: 111, differing: 19, texts: 4100 },
+  );
 });

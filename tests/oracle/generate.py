@@ -8,32 +8,16 @@ README.md in this folder says what the files hold.
 """
 
 import argparse
-import hashlib
 import json
-import os
 import sys
-from pathlib import Path
 
 import tokenizers
 from tokenizers import Tokenizer
 
 import handmade
+from oracle import CACHE, HERE, Lcg, Quiet, digests, line, sweeps
 
-HERE = Path(__file__).resolve().parent
-CACHE = HERE.parent.parent / ".cache" / "tokenizers"
 VERSION = "0.23.3"
-BLOCK = 1000
-
-
-class Lcg:
-    """Numbers that Rust and JavaScript make alike: state = state * 1664525 + 1013904223 mod 2^32, below(n) = state * n >> 32."""
-
-    def __init__(self, seed):
-        self.state = seed
-
-    def below(self, n):
-        self.state = (self.state * 1664525 + 1013904223) % 2**32
-        return self.state * n >> 32
 
 
 def corpus():
@@ -96,35 +80,8 @@ def case_list(tokenizer, max_id):
     yield "unknown/first", [unknown[-4], world, hello]
     yield "unknown/between", [i for id in unknown for i in (hello, id, world)]
     random = Lcg(7)
-    for length in (1, 2, 3, 5, 8, 13, 21, 34, 55, 89) * 2:
-        yield f"random/{length}", [random.below(max_id + 20) for _ in range(length)]
-
-
-def sweeps(max_id):
-    """Name and id lists of every sweep; a block is BLOCK ids."""
-    count = max_id + 1 + 24
-    yield "single", BLOCK, ([id] for id in range(count))
-    pairs = Lcg(1)
-    yield "pair", BLOCK, ([id, pairs.below(count)] for id in range(count))
-    yield "run", BLOCK // 10, (list(range(id, min(id + 10, count))) for id in range(0, count, 10))
-    random = Lcg(2)
-    yield "random", BLOCK // 50, ([random.below(count) for _ in range(50)] for _ in range(400))
-
-
-def digests(tokenizer, per_block, lists, skip):
-    """For every `per_block` texts, 16 hex digits: SHA-256 over each text's byte length (u32, little endian) and UTF-8."""
-    out = []
-    for start in range(0, len(lists), per_block):
-        block = hashlib.sha256()
-        for text in tokenizer.decode_batch(lists[start : start + per_block], skip_special_tokens=skip):
-            data = text.encode()
-            block.update(len(data).to_bytes(4, "little") + data)
-        out.append(block.hexdigest()[:16])
-    return "".join(out)
-
-
-def line(value):
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for at, length in enumerate((1, 2, 3, 5, 8, 13, 21, 34, 55, 89) * 2):
+        yield f"random/{at}", [random.below(max_id + 20) for _ in range(length)]
 
 
 def real(entry):
@@ -157,20 +114,6 @@ def real(entry):
     return (
         line(head)[:-1] + ',\n"cases":[\n' + ",\n".join(cases) + '\n],\n"sweeps":[\n' + ",\n".join(sweep_lines) + "\n]}\n"
     )
-
-
-class Quiet:
-    """Keeps the reference's panic messages off the terminal."""
-
-    def __enter__(self):
-        sys.stderr.flush()
-        self.kept, null = os.dup(2), os.open(os.devnull, os.O_WRONLY)
-        os.dup2(null, 2)
-        os.close(null)
-
-    def __exit__(self, *_):
-        os.dup2(self.kept, 2)
-        os.close(self.kept)
 
 
 def load(data):

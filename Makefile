@@ -81,6 +81,7 @@ test: prerequisites-test ## everything below, setting up what it needs
 	@$(MAKE) test-wasm-node
 	@$(MAKE) test-wasm-chrome
 	@$(MAKE) build
+	@$(MAKE) size
 	@$(MAKE) types
 	@$(MAKE) test-js
 	@echo "ok: everything"
@@ -131,9 +132,15 @@ test-wasm-chrome: tools-test ## the same tests in headless Chromium
 	scripts/test-wasm.sh chrome
 	$(call done,WebAssembly tests in Chromium)
 
+.PHONY: size
+size: ## the WebAssembly that every page loads is small
+	node scripts/build.js --check-size
+	$(call done,size)
+
 .PHONY: types
 types: build www/node_modules/.package-lock.json ## the JavaScript agrees with its types
 	npx --no-install tsc -p tsconfig.json
+	npx --no-install tsc -p tsconfig.tools.json
 	npx --no-install tsc -p www/tsconfig.json
 	$(call done,types)
 

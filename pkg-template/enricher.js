@@ -9,13 +9,22 @@ import { Tokenizer, partsOf } from "./tokenizer.js";
 /**
  * @typedef {object} EnricherOptions
  * @property {"auto" | "record"} [format] Default: `"auto"`.
- * @property {"auto" | (string | Layout)[]} [layouts] Names of built-in layouts, or layouts of your own. Default: `"auto"`, all
- *   built-in ones.
+ * @property {string | Layout | (string | Layout)[]} [layouts] Names of built-in layouts, or layouts of your own. Default: `"auto"`, all
+ *   built-in ones; `"auto"` may also stand in the list.
  * @property {"keep" | "replace"} [existing] What happens to text that is already there. Default: `"keep"`.
  * @property {boolean} [skipSpecialTokens] Default: false.
- * @property {object} [limits] See the README.
+ * @property {Limits} [limits]
  */
-/** @typedef {Pick<EnricherOptions, "format" | "layouts">} StripOptions */
+/** @typedef {Pick<EnricherOptions, "format" | "layouts" | "limits">} StripOptions */
+/**
+ * Bounds on one call; each is checked before memory is taken.
+ *
+ * @typedef {object} Limits
+ * @property {number} [bodyBytes] Default: 64 MiB. A larger body is refused whole.
+ * @property {number} [depth] Of arrays and objects. Default: 1024. A deeper body is refused whole.
+ * @property {number} [idsPerField] Default: 4 Mi. A longer field is skipped.
+ * @property {number} [textBytesPerField] Default: 64 MiB. A longer text is skipped.
+ */
 
 /** Finds token ids in traces and writes their text beside them; everything else stays as it is, byte for byte. */
 export class Enricher {

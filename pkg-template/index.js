@@ -16,6 +16,7 @@ export { Tokenizer } from "./tokenizer.js";
 /** @typedef {import("./tokenizer.js").DecodeOptions} DecodeOptions */
 /** @typedef {import("./enricher.js").EnricherOptions} EnricherOptions */
 /** @typedef {import("./enricher.js").StripOptions} StripOptions */
+/** @typedef {import("./enricher.js").Limits} Limits */
 /** @typedef {import("./layout.js").Layout} Layout */
 /** @typedef {import("./report.js").Report} Report */
 /** @typedef {import("./report.js").ReportField} ReportField */

@@ -1,27 +1,59 @@
-/** What happened to one field of ids. */
+/** What became of one field of ids. */
 export interface ReportField {
+  /** Address of the ids: a JSON Pointer with extra steps (`!json`: into the JSON of a string; `*`: every element). */
   path: string;
+  /** Address of the text; none if no place for it was found. */
   textPath?: string;
   kind: "prompt" | "response";
+  /** Name of the layout that found them. */
   layout: string;
+  /** Pattern of the tokenizer that decoded them. */
   tokenizer?: string;
+  /** Number of ids. */
   ids: number;
   status: "decoded" | "kept" | "replaced" | "skipped";
+  /** Why the field was skipped: a stable code. */
   reason?: string;
+  /** What was wrong and where, for a person. */
+  detail?: string;
+  /** Whether text that was there says what the ids say. */
   existing?: "same" | "different";
-  idsDropped?: boolean;
-  select?: unknown;
+  /** The selection, where only some ids of a list are the field. */
+  select?: object;
+  /** Number of the choice, turn or sample, where a layout has several. */
   index?: number;
+  /** How the ids were spelled, if not as a list of integers. */
   converted?: string;
+  /** Ids that the tokenizer does not know, which have no text; the first 100 positions. */
   unknown?: { count: number; positions: number[] };
 }
 
-/** What was decoded, kept and skipped in one body, and why. `fields` is capped, `totals` are exact. */
+/** Exact counts over all fields of a body. */
+export interface ReportTotals {
+  decoded: number;
+  kept: number;
+  replaced: number;
+  skipped: number;
+  /** Skipped fields by reason. */
+  reasons: Record<string, number>;
+  ids: number;
+  unknownIds: number;
+  /** Kept fields whose text differs from what the ids say. */
+  different: number;
+  /** Spans in which no layout found ids. */
+  spansWithoutIds: number;
+  warnings: number;
+}
+
+/** What one enrichment did. */
 export interface Report {
   format: string;
-  rule?: string;
+  /** What told the format. */
+  rule: string;
   spans: number;
+  /** The first 10,000. */
   fields: ReportField[];
-  warnings: { code: string; message: string; path?: string }[];
-  totals: Record<string, number>;
+  /** The first 10,000. */
+  warnings: { code: string; message: string; path: string }[];
+  totals: ReportTotals;
 }

@@ -1,5 +1,6 @@
 //! Recorded bodies with the texts that must come out. Each capture says what its ids decode to, by the reference
 //! library; `tests/fixtures/captures/README.md` explains the files.
+#![cfg(not(target_arch = "wasm32"))]
 
 mod common;
 

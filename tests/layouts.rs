@@ -1,4 +1,5 @@
 //! Layouts that users write: every member of the schema at work, and what is said of each mistake.
+#![cfg(not(target_arch = "wasm32"))]
 
 mod common;
 

@@ -1,4 +1,5 @@
 //! Records byte by byte: where texts go, what stays as it was, what is refused, and that nothing panics.
+#![cfg(not(target_arch = "wasm32"))]
 
 mod common;
 

@@ -16,10 +16,11 @@ FILE is a JSON document or JSON lines, plain or gzip; none, or \`-\`, is the sta
 `;
 
 const COMMON = `      --format F         the wire format: auto (default) or record
-      --layout FILE      use this layout (a JSON file, or the name of a built-in one) instead of all built-in ones; may be
-                         repeated
-  -o, --output OUT       a file, or a folder for several files; compressed if it ends in .gz; otherwise the standard output
-      --report KIND      on the standard error: summary (default), json (one line per record) or none
+      --layout FILE      use this layout, a JSON file or the name of a built-in one, instead of all built-in ones
+                         (\`auto\`); may be repeated, the first that fits counts
+  -o, --output OUT       a file, or a folder for several files; compressed if it ends in .gz; without it the
+                         standard output
+      --report KIND      on the standard error: summary (default), json (a line per record) or none
   -h, --help             this text
 `;
 
@@ -31,8 +32,9 @@ export const ENRICH = `Usage: token2text enrich [FILE...] --tokenizer T [options
 Writes the text next to the token ids of each record and changes nothing else.
 
 Options:
-  -t, --tokenizer T      a tokenizer.json (path or URL, plain or gzip), or the folder that holds it; may be repeated with a
-                         pattern on the model name: --tokenizer 'Qwen/*=qwen.json' --tokenizer other.json
+  -t, --tokenizer T      a tokenizer.json (path or URL, plain or gzip), or the folder that holds it; may be
+                         repeated with a pattern on the model name:
+                         --tokenizer 'Qwen/*=qwen.json' --tokenizer other.json
       --config FILE      tokenizer_config.json, for --compat transformers4 or transformers5
       --compat MODE      whose decode is followed: tokenizers (default), transformers4 or transformers5
       --existing WHAT    text that is already there: keep (default) or replace

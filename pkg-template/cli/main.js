@@ -106,7 +106,7 @@ function tellers(kind, summary, progress) {
       if (kind === "json") writeJson({ file, line, ...report });
     },
     onBroken(error, file, line) {
-      summary.addBroken(`${error.code}: ${error.message}`, place(file, line));
+      summary.addBroken(error.code, error.message, place(file, line));
       if (kind === "json") writeJson({ file, line, error: { code: error.code, message: error.message } });
     },
   };

@@ -1,90 +1,80 @@
 /** Adds up the reports of all records and says it in a few lines. */
 
 /** @typedef {import("../report.js").Report} Report */
-/** @typedef {{ count: number, where: string, reason: string }} Kind */
-
-const MAX_KINDS = 20;
+/** @typedef {{ count: number, example: string }} Kind */
 
 export class Summary {
-  #counts = { records: 0, prompt: 0, response: 0, ids: 0, kept: 0, replaced: 0, unknown: 0, skipped: 0, broken: 0 };
-  #skipped = new Kinds();
-  #broken = new Kinds();
-  #warnings = new Kinds();
+  #counts = { spans: 0, decoded: 0, kept: 0, replaced: 0, skipped: 0, ids: 0, unknownIds: 0, different: 0, spansWithoutIds: 0 };
+  #skipped = new Kinds("skipped");
+  #broken = new Kinds("copied unchanged");
+  #warnings = new Kinds("warning");
+  #isBroken = false;
 
   /** Whether anything was left without text that looked as if it should have some. */
   get incomplete() {
-    return this.#counts.skipped > 0 || this.#counts.broken > 0;
+    return this.#counts.skipped > 0 || this.#isBroken;
   }
 
   /** @param {Report} report @param {string} where File and line. */
-  add(report, where) {
-    this.#counts.records += 1;
-    for (const field of report.fields) {
-      if (field.status === "skipped") {
-        this.#counts.skipped++;
-        this.#skipped.add(field.reason ?? "no reason given", `${where} ${field.path}`);
-        continue;
-      }
-      if (field.status === "kept") this.#counts.kept++;
-      else this.#counts[field.kind]++;
-      if (field.status === "replaced") this.#counts.replaced++;
-      this.#counts.ids += field.ids ?? 0;
-      this.#counts.unknown += field.unknown?.count ?? 0;
+  add({ spans, totals, fields, warnings }, where) {
+    this.#counts.spans += spans;
+    for (const name of /** @type {(keyof typeof totals)[]} */ (Object.keys(totals))) {
+      if (name in this.#counts) this.#counts[/** @type {"ids"} */ (name)] += /** @type {number} */ (totals[name]);
     }
-    for (const warning of report.warnings) this.#warnings.add(warning.message, `${where} ${warning.path ?? ""}`.trimEnd());
+    // The list of fields may be cut; the counts are not.
+    for (const [reason, count] of Object.entries(totals.reasons)) {
+      const field = fields.find((candidate) => candidate.reason === reason);
+      this.#skipped.add(reason, count, `${where} ${field?.path ?? ""}: ${field?.detail ?? ""}`);
+    }
+    for (const { code, message, path } of warnings) this.#warnings.add(code, 1, `${where} ${path}: ${message}`);
   }
 
-  /** @param {string} reason @param {string} where */
-  addBroken(reason, where) {
-    this.#counts.broken++;
-    this.#broken.add(reason, where);
+  /** @param {string} code @param {string} message @param {string} where */
+  addBroken(code, message, where) {
+    this.#isBroken = true;
+    this.#broken.add(code, 1, `${where}: ${message}`);
   }
 
   /** The summary of `enrich`. */
   toString() {
-    const { records, prompt, response, ids, kept, replaced, unknown } = this.#counts;
-    const lines = [
-      `${count(records, "record")}: ${count(prompt, "prompt")} and ${count(response, "response")} decoded, ${count(ids, "id")}`,
-    ];
+    const { spans, decoded, kept, replaced, ids, unknownIds, different, spansWithoutIds } = this.#counts;
+    const lines = [`${count(spans, "record")}: ${count(decoded + replaced, "text")} written; ${count(ids, "token id")}`];
     if (kept > 0) lines.push(`${count(kept, "text")} already there and kept`);
-    if (replaced > 0) lines.push(`${count(replaced, "text")} replaced`);
-    if (unknown > 0) lines.push(`${count(unknown, "id")} unknown to the tokenizer and left out of the text`);
-    lines.push(...this.#skipped.lines("skipped"), ...this.#problems());
-    return `${lines.join("\n")}\n`;
+    if (different > 0) lines.push(`  ${different} of them other than what the ids say`);
+    if (replaced > 0) lines.push(`${count(replaced, "text")} written over another value`);
+    if (unknownIds > 0) lines.push(`${count(unknownIds, "id")} unknown to the tokenizer and left out of the text`);
+    if (spansWithoutIds > 0) lines.push(`${count(spansWithoutIds, "record")} without token ids`);
+    return lines.map((line) => `${line}\n`).join("") + this.#skipped + this.problemText();
   }
 
   /** The summary of a command that decodes nothing: only what went wrong. */
   problemText() {
-    return this.#problems().map((line) => `${line}\n`).join("");
-  }
-
-  #problems() {
-    return [...this.#broken.lines("copied unchanged"), ...this.#warnings.lines("warning")];
+    return `${this.#broken}${this.#warnings}`;
   }
 }
 
-/** Messages that differ only in their numbers and quoted values, counted together with one example. */
+/** Things of one kind, counted, with an example. */
 class Kinds {
   /** @type {Map<string, Kind>} */
   #kinds = new Map();
-  #others = 0;
-
-  /** @param {string} reason @param {string} where */
-  add(reason, where) {
-    const key = reason.replace(/\d+/g, "#").replace(/"[^"]*"/g, '"..."');
-    const kind = this.#kinds.get(key);
-    if (kind) kind.count++;
-    else if (this.#kinds.size < MAX_KINDS) this.#kinds.set(key, { count: 1, where, reason });
-    else this.#others++;
-  }
 
   /** @param {string} what */
-  lines(what) {
-    const lines = [...this.#kinds.values()].map(({ count, where, reason }) => {
-      return count === 1 ? `${what}: ${where}: ${reason}` : `${what}: ${count} times, first ${where}: ${reason}`;
+  constructor(what) {
+    this.what = what;
+  }
+
+  /** @param {string} code @param {number} count @param {string} example */
+  add(code, count, example) {
+    const kind = this.#kinds.get(code);
+    if (kind) kind.count += count;
+    else this.#kinds.set(code, { count, example });
+  }
+
+  toString() {
+    const lines = [...this.#kinds].map(([code, { count, example }]) => {
+      return `${this.what}, ${code}: ${count === 1 ? "" : `${count}, the first `}${example}\n`;
     });
-    if (this.#others > 0) lines.push(`${what}: ${this.#others} more of other kinds; --report json lists them all`);
-    return lines;
+    return lines.join("");
   }
 }
 

@@ -144,7 +144,7 @@ test("the general engine is loaded when a file needs it, and on request", async 
   const bytes = jsonBytes(needsGeneral());
   for (const tokenizer of [Tokenizer.fromBytes(bytes), await load(bytes)]) {
     assert.equal(tokenizer.info.engine, "general");
-    assert.equal(tokenizer.decode([0, 1, 2, 3]), "a b");
+    assert.equal(tokenizer.decode([0, 1, 3]), "a b");
   }
   const asked = Tokenizer.fromBytes(plain, { engine: "general" });
   assert.equal(asked.decode([72, 105]), "Hi");

@@ -177,7 +177,7 @@ function describeField(field: ReportField, value: unknown, prefix: string): Show
     path: field.path,
     count: field.ids,
     texts: Array.isArray(text) ? text.map(String) : typeof text === "string" ? [text] : [],
-    reason: field.reason,
+    reason: field.detail ? `${field.reason}: ${field.detail}` : field.reason,
     unknown: field.unknown?.count ?? 0,
   };
 }

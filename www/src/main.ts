@@ -67,6 +67,7 @@ async function decode() {
   const { signal } = run;
   const [usedTokenizer, usedTrace] = [tokenizer, trace];
   element("results").hidden = false;
+  element("sample").hidden = true;
   list.start(textMarker(usedTokenizer.info.specialTokens.map(({ content }) => content)));
   download = undefined;
   await traceBox.work(`Decoding ${usedTrace.name}`, signal, async () => {

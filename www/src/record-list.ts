@@ -54,7 +54,8 @@ export class RecordList {
   #refresh(): void {
     this.#matching = this.#records.filter((record) => this.#matches(record));
     this.#shown = 0;
-    this.place.replaceChildren(this.#end);
+    const isEmpty = this.#matching.length === 0 && this.#query !== "";
+    this.place.replaceChildren(...(isEmpty ? [make("p", "quiet nothing", "No record has this text.")] : []), this.#end);
     this.#showMore();
     this.#tell();
   }

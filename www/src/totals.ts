@@ -22,7 +22,8 @@ export function showProblems(place: HTMLElement, problems: Problem[]): void {
   place.replaceChildren();
   if (problems.length === 0) return;
   const items = problems.map(({ what, count, example }) => {
-    return make("li", "", `${what} `, make("span", "example", count > 1 ? `${count} times, first in ${example}` : example));
+    const where = count > 1 ? `(${count} times, first in ${example})` : `(${example})`;
+    return make("li", "", `${what} `, make("span", "example", where));
   });
   place.append(make("div", "problems", make("h2", "", "Not decoded"), make("ul", "", ...items)));
 }

@@ -3,9 +3,9 @@
 /** The byte alphabet of GPT-2: byte to character. */
 const ALPHABET = makeAlphabet();
 
-export const SPECIAL = { id: 300, content: "<|end|>" };
+export const SPECIAL = { id: 257, content: "<|end|>" };
 
-/** A byte-level tokenizer: ids 0 to 255 are the bytes, 256 is " world", 300 is special. */
+/** A byte-level tokenizer: ids 0 to 255 are the bytes, 256 is " world", 257 is special. */
 export function byteLevel() {
   const vocab = Object.fromEntries(ALPHABET.map((char, byte) => [char, byte]));
   vocab["Ġworld"] = 256;
@@ -25,7 +25,7 @@ function tokenizer({ vocab, decoder }) {
     version: "1.0",
     truncation: null,
     padding: null,
-    added_tokens: [{ ...SPECIAL, ...added, special: true }],
+    added_tokens: [{ id: Object.keys(vocab).length, content: SPECIAL.content, ...added, special: true }],
     normalizer: null,
     pre_tokenizer: null,
     post_processor: null,

@@ -23,4 +23,4 @@ pub use report::{Comparison, Counts, FieldKind, FieldReport, Report, SelectRepor
 pub use tokenizer::{Compat, DecodeOptions, Engine, LoadOptions, Tokenizer, TokenizerInfo, TokenizerSet};
 
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
-mod wasm;
+pub mod wasm;

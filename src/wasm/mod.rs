@@ -12,6 +12,9 @@ use wasm_bindgen::prelude::*;
 
 use crate::Error;
 
+pub use enricher::{EnricherCore, strip};
+pub use tokenizer::TokenizerCore;
+
 /// An error as JavaScript sees it.
 fn to_js_error(error: Error) -> JsValue {
     let js = js_sys::Error::new(error.message());

@@ -289,7 +289,8 @@ fn list_len(list: &JsValue) -> usize {
 
 /// The JSON text of a value; `null` for what has none.
 fn stringify(value: &JsValue) -> String {
-    let plain = if ArrayBuffer::is_view(value) { numbers_of(value).unwrap_or(JsValue::NULL) } else { value.clone() };
+    let is_typed = is_list(value) && !Array::is_array(value);
+    let plain = if is_typed { numbers_of(value).unwrap_or(JsValue::NULL) } else { value.clone() };
     JSON::stringify(&plain).ok().and_then(|text| JsValue::from(text).as_string()).unwrap_or_else(|| "null".into())
 }
 

@@ -1,0 +1,61 @@
+/** Recorded bodies through the package: as bytes and as parsed records, which must come to the same. */
+import assert from "node:assert/strict";
+import { readFileSync, readdirSync } from "node:fs";
+import { test } from "node:test";
+import { Enricher, Tokenizer, strip } from "../../pkg/node.js";
+
+const CAPTURES = new URL("../fixtures/captures/", import.meta.url);
+const TOKENIZERS = new URL("../../.cache/tokenizers/", import.meta.url);
+const names = readdirSync(CAPTURES, { withFileTypes: true }).filter((entry) => entry.isDirectory()).map((entry) => entry.name);
+const json = (/** @type {URL} */ url) => JSON.parse(readFileSync(url, "utf8"));
+
+/** @type {Map<string, Enricher>} */
+const enrichers = new Map();
+function enricherFor(/** @type {string} */ key) {
+  let enricher = enrichers.get(key);
+  if (!enricher) {
+    enricher = new Enricher(Tokenizer.fromBytes(readFileSync(new URL(`${key}/tokenizer.json`, TOKENIZERS))));
+    enrichers.set(key, enricher);
+  }
+  return enricher;
+}
+
+/** @param {any} value */
+function deepFreeze(value) {
+  if (typeof value === "object" && value !== null) Object.values(Object.freeze(value)).forEach(deepFreeze);
+  return value;
+}
+
+let records = 0;
+for (const name of names) {
+  test(name, () => {
+    const folder = new URL(`${name}/`, CAPTURES);
+    const meta = json(new URL("meta.json", folder));
+    const body = readFileSync(new URL(meta.files[0].file, folder));
+    const enricher = enricherFor(meta.tokenizer[0]);
+    const enriched = enricher.enrichBody(body);
+    if (name !== "edge-ids-qwen3" && name !== "edge-ids-llama2") assert.deepEqual(Buffer.from(strip(enriched.body)), body);
+
+    for (const line of body.toString().split("\n")) {
+      let record;
+      try {
+        record = JSON.parse(line);
+      } catch {
+        continue;
+      }
+      if (typeof record !== "object" || record === null) continue;
+      records += 1;
+      const bytes = new TextEncoder().encode(JSON.stringify(record));
+      const fromBytes = enricher.enrichBody(bytes);
+      const fromObject = enricher.enrich(deepFreeze(record));
+      assert.deepEqual(fromObject.span, JSON.parse(new TextDecoder().decode(fromBytes.body)));
+      const { format, rule, ...rest } = fromBytes.report;
+      assert.deepEqual({ ...fromObject.report, format, rule }, { format, rule, ...rest });
+      if (fromObject.report.totals.decoded === 0) assert.ok(fromObject.span === record || fromObject.report.totals.replaced > 0);
+    }
+  });
+}
+
+test("all captures were there", () => {
+  assert.ok(names.length >= 11 && records > 130, `${names.length} captures, ${records} records`);
+});

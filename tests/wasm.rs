@@ -1,0 +1,210 @@
+//! The WebAssembly side, run in Node and in a browser: every hand-made tokenizer against the reference's texts, and
+//! parsed records against the same records as bytes.
+#![cfg(all(target_arch = "wasm32", target_os = "unknown"))]
+
+use js_sys::{Array, Function, JSON, Object, Reflect, Uint8Array, Uint32Array};
+use token2text::wasm::{EnricherCore, TokenizerCore, strip};
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_test::wasm_bindgen_test;
+
+const HANDMADE: &str = include_str!("oracle/handmade.json");
+
+/// Ids 0 to 25 are the letters a to z.
+fn letters() -> TokenizerCore {
+    let vocab: Vec<String> = ('a'..='z').enumerate().map(|(id, letter)| format!("\"{letter}\":{id}")).collect();
+    let json = format!(
+        r#"{{"added_tokens":[],"decoder":{{"type":"Fuse"}},"model":{{"type":"WordLevel","unk_token":"a","vocab":{{{}}}}}}}"#,
+        vocab.join(",")
+    );
+    TokenizerCore::new(json.as_bytes(), "{}").unwrap()
+}
+
+fn enricher(options: &str) -> EnricherCore {
+    let enricher = EnricherCore::new(options).unwrap();
+    enricher.add_tokenizer("*", &letters());
+    enricher
+}
+
+fn get(object: &JsValue, key: &str) -> JsValue {
+    Reflect::get(object, &key.into()).unwrap()
+}
+
+fn stringify(value: &JsValue) -> String {
+    JSON::stringify(value).unwrap().into()
+}
+
+fn code(error: Result<impl Sized, JsValue>) -> String {
+    let error = error.err().expect("an error");
+    assert!(error.is_instance_of::<js_sys::Error>());
+    get(&error, "code").as_string().unwrap()
+}
+
+/// Decodes through the buffers that the JavaScript face uses.
+fn decode(core: &TokenizerCore, ids: &[u32], skip: bool) -> String {
+    let memory = wasm_bindgen::memory().unchecked_into::<js_sys::WebAssembly::Memory>();
+    let at = core.reserve(ids.len()) as u32;
+    Uint32Array::new_with_byte_offset_and_length(&memory.buffer(), at, ids.len() as u32).copy_from(ids);
+    let len = core.decode(ids.len(), skip) as u32;
+    let bytes = Uint8Array::new_with_byte_offset_and_length(&memory.buffer(), core.output_ptr() as u32, len).to_vec();
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[wasm_bindgen_test]
+fn handmade_tokenizers_decode_as_the_reference() {
+    let items: Array = get(&JSON::parse(HANDMADE).unwrap(), "items").into();
+    let mut checked = 0;
+    for item in items.iter() {
+        let name = get(&item, "name").as_string().unwrap();
+        // Known differences are held by the native test.
+        if !get(&item, "differs").is_undefined() {
+            continue;
+        }
+        // Files that JSON cannot hold as a value stand as text, or as bytes in hexadecimal, which are all refused.
+        let raw = get(&item, "raw");
+        let Some(text) = raw.as_string().or_else(|| JSON::stringify(&get(&item, "tokenizer")).ok()?.as_string()) else {
+            continue;
+        };
+        let core = match TokenizerCore::new(text.as_bytes(), "{}") {
+            Ok(core) => core,
+            // The native oracle test knows which files are refused, and why.
+            Err(error) => {
+                let code = get(&error, "code").as_string().unwrap();
+                assert!(code == "invalid_tokenizer" || code == "engine_not_available", "{name}: {code}");
+                continue;
+            }
+        };
+        let cases = get(&item, "cases");
+        for case in cases.dyn_into::<Array>().into_iter().flat_map(|cases| cases.to_vec()) {
+            let Some(expected) = get(&case, "text").as_string() else { continue };
+            let ids = Array::from(&get(&case, "ids")).iter().map(|id| id.as_f64().unwrap() as u32).collect::<Vec<_>>();
+            let skip = get(&case, "skip").as_bool().unwrap();
+            assert_eq!(decode(&core, &ids, skip), expected, "{name} {ids:?} skip {skip}");
+            checked += 1;
+        }
+    }
+    assert!(checked > 1000, "only {checked} cases checked");
+}
+
+#[wasm_bindgen_test]
+fn parsed_records_come_to_the_same_as_bytes() {
+    let enricher = enricher("{}");
+    for record in [
+        r#"{"inputs":{"prompt_ids":[0,1]},"outputs":{"token_ids":[2],"log_probs":[-0.5]}}"#,
+        r#"{"inputs":{"prompt_ids":[0]},"outputs":{}}"#,
+        r#"{"inputs":{"prompt_ids":[0]},"outputs":null}"#,
+        r#"{"inputs":{"prompt_ids":[0]},"outputs":[1,2]}"#,
+        r#"{"inputs":{"prompt_ids":[0]},"outputs":[{"prompt_ids":[1],"response_ids":[2]},"b","no"]}"#,
+        r#"{"prompt_ids":[0],"response_ids":[[1],[2,3]]}"#,
+        r#"[{"token_ids":[0]},5,{"token_ids":[1]}]"#,
+        r#"{"outputs":"{\"token_ids\": [0], \"s\": \"\\ud83d\"}","inputs":"{\"prompt_ids\":[1]}"}"#,
+        r#"{"outputs":"\"{\\\"token_ids\\\":[0]}\""}"#,
+        r#"{"outputs":{"token_ids":["0","1"],"prompt_ids":"[2 3]"}}"#,
+        r#"{"outputs":{"token_ids":[0,-1],"prompt_ids":[0,0.5]}}"#,
+        r#"{"outputs":{"token_ids":[0,null],"prompt_ids":[4294967296]}}"#,
+        r#"{"outputs":{"token_ids":7,"response_text":null}}"#,
+        r#"{"outputs":{"token_ids":[0],"response_text":"kept","prompt_ids":[],"prompt_text":["other"]}}"#,
+        r#"{"outputs":{"__proto__":{"token_ids":[1]},"constructor":[2],"token_ids":[0]}}"#,
+        r#"{"__proto__":{"outputs":{"token_ids":[1]}}}"#,
+        r#"{"events":[{"attributes":{"token_ids":[0]}},{"attributes":{"token_ids":[1]}}]}"#,
+        r#"{"model":"x","token_ids":[[0],[[1]]]}"#,
+        "[]",
+        "{}",
+        "3",
+        "null",
+        "\"text\"",
+    ] {
+        let value = JSON::parse(record).unwrap();
+        let by_bytes = enricher.enrich_body(stringify(&value).as_bytes()).unwrap();
+        let body = String::from_utf8(Uint8Array::from(get(&by_bytes, "body")).to_vec()).unwrap();
+        let by_value = enricher.enrich(&value);
+        assert_eq!(stringify(&get(&by_value, "span")), stringify(&JSON::parse(&body).unwrap()), "{record}");
+        for member in ["fields", "totals", "warnings", "spans"] {
+            let member = |result: &JsValue| stringify(&get(&get(result, "report"), member));
+            assert_eq!(member(&by_value), member(&by_bytes), "{record}");
+        }
+        assert_eq!(stringify(&value), stringify(&JSON::parse(record).unwrap()), "the record was changed");
+    }
+}
+
+fn run(script: &str) -> JsValue {
+    Function::new_no_args(script).call0(&JsValue::NULL).unwrap()
+}
+
+fn response_text(record: &JsValue) -> Option<String> {
+    get(&get(&get(&enricher("{}").enrich(record), "span"), "output"), "response_text").as_string()
+}
+
+#[wasm_bindgen_test]
+fn records_that_json_cannot_hold() {
+    for (script, text) in [
+        ("return {output: {token_ids: new Uint32Array([0, 1])}}", Some("ab")),
+        ("return {output: {token_ids: new Int32Array([0, 1])}}", Some("ab")),
+        ("return {output: {token_ids: new Float64Array([0, 1])}}", Some("ab")),
+        ("return {output: {token_ids: new BigInt64Array([2n])}}", Some("c")),
+        ("return {output: {token_ids: new Int32Array([-1])}}", None),
+        ("return {output: {token_ids: [0n]}}", None),
+        ("return {output: {token_ids: [0, , 1]}}", None),
+        ("return {output: {token_ids: [0, undefined]}}", None),
+        ("return {output: {token_ids: () => 1}}", None),
+        ("return {output: {token_ids: new DataView(new ArrayBuffer(4))}}", None),
+        ("return {output: {token_ids: new Map([[0, 1]])}}", None),
+        ("return {output: {get token_ids() { return [0] }}}", Some("a")),
+        ("return {output: {get token_ids() { throw 1 }}}", None),
+        ("return {output: Object.assign(Object.create(null), {token_ids: [0]})}", Some("a")),
+        ("return {output: Object.create({token_ids: [0]})}", None),
+        ("return Object.freeze({output: Object.freeze({token_ids: Object.freeze([0])})})", Some("a")),
+        ("class Span { constructor() { this.output = {token_ids: [0]} } } return new Span()", Some("a")),
+        (
+            "return new Proxy({}, { get() { throw 1 }, getOwnPropertyDescriptor() { throw 1 }, ownKeys() { throw 1 } })",
+            None,
+        ),
+        ("const loop = {output: {token_ids: [0]}}; loop.output.self = loop; return loop", Some("a")),
+    ] {
+        let record = run(script);
+        let is_trap = script.contains("Proxy");
+        let found = if is_trap {
+            drop(enricher("{}").enrich(&record));
+            None
+        } else {
+            response_text(&record)
+        };
+        assert_eq!(found.as_deref(), text, "{script}");
+    }
+}
+
+#[wasm_bindgen_test]
+fn what_has_no_text_is_shared() {
+    let record = JSON::parse(r#"{"inputs":{"prompt_ids":[0]},"output":{"token_ids":[1],"extra":{"a":1}}}"#).unwrap();
+    let span = get(&enricher("{}").enrich(&record), "span");
+    assert!(!Object::is(&span, &record) && !Object::is(&get(&span, "output"), &get(&record, "output")));
+    assert!(Object::is(&get(&span, "inputs"), &get(&record, "inputs")));
+    assert!(Object::is(&get(&get(&span, "output"), "extra"), &get(&get(&record, "output"), "extra")));
+    let without = JSON::parse(r#"{"inputs":{}}"#).unwrap();
+    assert!(Object::is(&get(&enricher("{}").enrich(&without), "span"), &without));
+}
+
+#[wasm_bindgen_test]
+fn errors_cross_with_their_code() {
+    assert_eq!(code(TokenizerCore::new(b"{", "{}")), "invalid_tokenizer");
+    assert_eq!(code(TokenizerCore::new(b"\x1f\x8b\x08", "{}")), "compressed_input");
+    assert_eq!(code(TokenizerCore::new(b"{}", "{\"engin\":1}")), "invalid_options");
+    assert_eq!(code(EnricherCore::new("{\"existing\":\"x\"}")), "invalid_options");
+    assert_eq!(code(EnricherCore::new("{\"layouts\":[{}]}")), "invalid_layout");
+    assert_eq!(code(enricher("{}").enrich_body(b"{")), "invalid_body");
+    assert_eq!(code(enricher("{}").enrich_body(b"what")), "unknown_format");
+    assert_eq!(code(strip(b"{", "{}")), "invalid_body");
+}
+
+#[wasm_bindgen_test]
+fn reports_are_plain_objects() {
+    let enricher = enricher(r#"{"layouts":["verl"]}"#);
+    let result = enricher.enrich_body(br#"{"output": {"token_ids": [0, 99]}}"#).unwrap();
+    let report = get(&result, "report");
+    assert_eq!(
+        stringify(&get(&report, "fields")),
+        concat!(
+            r#"[{"path":"/output/token_ids","textPath":"/output/response_text","kind":"response","layout":"verl","#,
+            r#""tokenizer":"*","ids":2,"status":"decoded","unknown":{"count":1,"positions":[1]}}]"#
+        )
+    );
+}

@@ -145,3 +145,33 @@ test("hand-made tokenizers decode as the reference does", () => {
     { items: 358, refused: 111, differing: 19, texts: 4100 },
   );
 });
+
+for (const [compat, tokenizers] of [["transformers4", 288], ["transformers5", 301]]) {
+  test(`compat ${compat} decodes as that version does`, () => {
+    const { handmade, real } = json(`tests/oracle/compat/${compat}.json`);
+    let checked = 0;
+    for (const { name, tokenizer: file, config, cases } of handmade) {
+      if (!cases) continue;
+      const tokenizer = Tokenizer.fromBytes(Buffer.from(JSON.stringify(file)), { compat, config: config ?? undefined });
+      for (const { ids, text, skipped } of cases) {
+        check(tokenizer, ids, false, text, name);
+        check(tokenizer, ids, true, skipped, name);
+      }
+      tokenizer.free();
+      checked++;
+    }
+    for (const { key, other_texts: others } of real) {
+      const { files } = manifest.find((entry) => entry.key === key);
+      const config = files["tokenizer_config.json"] && tokenizerFile(key, "tokenizer_config.json");
+      const tokenizer = Tokenizer.fromBytes(tokenizerFile(key, "tokenizer.json"), { compat, config });
+      for (const { name, ids, text, skipped = text } of json(`tests/oracle/expected/${key}.json`).cases) {
+        const other = others.find((other) => other.name === name) ?? { text, skipped };
+        check(tokenizer, ids, false, other.text, `${key}, case ${name}`);
+        check(tokenizer, ids, true, other.skipped, `${key}, case ${name}`);
+      }
+      tokenizer.free();
+      checked++;
+    }
+    assert.equal(checked, tokenizers);
+  });
+}

@@ -1,6 +1,7 @@
 //! A loaded `tokenizer.json`: token ids to text.
 
 mod chain;
+#[cfg(feature = "general")]
 mod compat;
 mod decoders;
 #[cfg(feature = "general")]
@@ -100,11 +101,14 @@ impl Tokenizer {
 
     /// Reads a `tokenizer.json` with options.
     pub fn load(bytes: &[u8], options: &LoadOptions<'_>) -> Result<Tokenizer, Error> {
-        if options.engine == Engine::General && !cfg!(feature = "general") {
-            let what = "engine: this build does not contain the general engine; use a build that has it";
+        let asks_general = options.engine == Engine::General || options.compat != Compat::Tokenizers;
+        if asks_general && !cfg!(feature = "general") {
+            let what = "`engine: \"general\"` and the `transformers` readings need the general engine; use a build that has it";
             return Err(Error::new(ErrorCode::EngineNotAvailable, what));
         }
+        #[cfg_attr(not(feature = "general"), expect(unused_mut))]
         let mut spec = read::read(bytes)?;
+        #[cfg(feature = "general")]
         compat::apply(&mut spec, options.compat, options.config, bytes)?;
         Tokenizer::build(spec, options.engine)
     }

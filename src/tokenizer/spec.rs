@@ -55,7 +55,8 @@ pub(super) struct Entry {
 /// One entry of `added_tokens`.
 #[derive(Debug, Clone)]
 pub(super) struct AddedToken {
-    /// The id the file gives. The reference ignores it and numbers the tokens itself.
+    /// The id the file gives. The reference ignores it and numbers the tokens itself; transformers does not.
+    #[cfg_attr(not(feature = "general"), expect(dead_code))]
     pub id: u32,
     /// Zero in a file. Tokens that are added to a loaded tokenizer, in one call or several, are numbered anew from
     /// the highest added id upward in each.

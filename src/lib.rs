@@ -1,4 +1,31 @@
 //! Finds token ids in LLM traces and writes the text next to them.
+//!
+//! Researchers who train agents log rollouts as token ids. [`enrich`] finds them in a body by [`Layout`]s, decodes them
+//! with a [`Tokenizer`], and writes the text beside them; every other byte stays as it was, and the [`Report`] says what
+//! became of each field. [`strip`] takes the texts out again.
+//!
+//! ```
+//! use token2text::{EnrichOptions, Tokenizer, TokenizerSet, enrich};
+//!
+//! let json = br#"{
+//!     "added_tokens": [], "decoder": { "type": "ByteLevel", "add_prefix_space": true, "trim_offsets": true },
+//!     "model": { "type": "BPE", "vocab": { "Hello": 0, "\u0120world": 1 }, "merges": [] }
+//! }"#;
+//! let tokenizer = Tokenizer::from_json(json)?;
+//! let body = br#"{"outputs": {"token_ids": [0, 1], "stop_reason": "completed"}}"#;
+//! let enriched = enrich(body, &TokenizerSet::from(tokenizer), &EnrichOptions::default())?;
+//! assert_eq!(
+//!     String::from_utf8_lossy(&enriched.body),
+//!     r#"{"outputs": {"response_text": "Hello world", "token_ids": [0, 1], "stop_reason": "completed"}}"#
+//! );
+//! # Ok::<(), token2text::Error>(())
+//! ```
+//!
+//! | feature | what it adds |
+//! |---|---|
+//! | `general` (default) | the `tokenizers` crate behind regular expressions in decoders and normalized added tokens, and the `transformers` readings |
+//!
+//! Without it a file that needs one of these is refused with [`ErrorCode::EngineNotAvailable`].
 #![warn(missing_docs)]
 #![forbid(unsafe_op_in_unsafe_fn)]
 

@@ -72,11 +72,12 @@ pub struct FieldReport {
 }
 
 /// What the ids of a field are.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub enum FieldKind {
     /// What the model was given.
+    #[default]
     Prompt,
     /// What the model, and in a whole trajectory its tools, gave back.
     Response,

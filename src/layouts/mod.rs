@@ -46,7 +46,7 @@ const BUILTIN: &str = include_str!("builtin.json");
 /// | `fields[].text` | where the text goes: a member of an object that is there; of one step: beside the output |
 /// | `fields[].existing` | where the producer may have put the text itself |
 /// | `fields[].mask`, `fields[].logprobs` | lists as long as the ids, or as the selection |
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub struct Layout {
     pub(crate) name: String,
     pub(crate) when: Vec<Vec<Pointer>>,
@@ -81,7 +81,7 @@ impl Layout {
 }
 
 /// One field of a [`Layout`].
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Field {
     pub kind: FieldKind,
     pub ids: Vec<Pointer>,
@@ -97,8 +97,9 @@ pub(crate) struct Field {
 }
 
 /// What becomes of the lists that `*` finds.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum Join {
+    #[default]
     Concat,
     Last,
     Auto,

@@ -27,52 +27,59 @@ pub(super) fn read_text(text: &[u8]) -> Result<Vec<Layout>, Error> {
 
 /// Reads one layout; `place` says which, for the message.
 pub(super) fn read(json: &mut Json<'_>, node: NodeId, place: &str) -> Result<Layout, Error> {
-    let mut object = Object::open(json, node, place, ErrorCode::InvalidLayout)?;
-    object.done(&["name", "when", "each", "fields"])?;
-    let name = object.string("name")?.ok_or_else(|| error(place, "`name` is missing"))?;
-    let place = &format!("{place} (`{name}`)");
-    object.place.clone_from(place);
-    let each = object.pointer("each", Scope::View)?;
-    let when = object.when()?;
-    let scope = if each.is_some() { Scope::Element } else { Scope::View };
-    let fields = object.list("fields")?.ok_or_else(|| error(place, "`fields` is missing"))?;
-    if fields.is_empty() {
-        return Err(error(place, "`fields` is empty"));
-    }
-    let fields = fields.into_iter().enumerate();
-    let fields = fields.map(|(i, node)| field(json, node, &format!("{place}, fields[{i}]"), scope));
-    Ok(Layout { fields: fields.collect::<Result<_, _>>()?, name, when, each })
+    let mut layout = Layout::default();
+    read_into(json, node, place, &mut layout)?;
+    Ok(layout)
 }
 
-fn field(json: &mut Json<'_>, node: NodeId, place: &str, scope: Scope) -> Result<Field, Error> {
+// Layouts and fields are filled in place: that leaves one thing to drop where a mistake ends the reading, not one for
+// each member.
+fn read_into(json: &mut Json<'_>, node: NodeId, place: &str, layout: &mut Layout) -> Result<(), Error> {
+    let mut object = Object::open(json, node, place, ErrorCode::InvalidLayout)?;
+    object.done(&["name", "when", "each", "fields"])?;
+    layout.name = object.string("name")?.ok_or_else(|| object.error("`name` is missing"))?;
+    let place = format!("{place} (`{}`)", layout.name);
+    object.place.clone_from(&place);
+    layout.each = object.pointer("each", Scope::View)?;
+    object.when(&mut layout.when)?;
+    let scope = if layout.each.is_some() { Scope::Element } else { Scope::View };
+    let fields = object.list("fields")?.ok_or_else(|| object.error("`fields` is missing"))?;
+    if fields.is_empty() {
+        return Err(object.error("`fields` is empty"));
+    }
+    for (i, node) in fields.into_iter().enumerate() {
+        layout.fields.push(Field::default());
+        if let Some(last) = layout.fields.last_mut() {
+            field(json, node, &format!("{place}, fields[{i}]"), scope, last)?;
+        }
+    }
+    Ok(())
+}
+
+fn field(json: &mut Json<'_>, node: NodeId, place: &str, scope: Scope, field: &mut Field) -> Result<(), Error> {
     let mut object = Object::open(json, node, place, ErrorCode::InvalidLayout)?;
     object.done(&["kind", "ids", "where", "select", "join", "by", "text", "existing", "mask", "logprobs"])?;
-    let kind = object
+    field.kind = object
         .choice("kind", &[("prompt", FieldKind::Prompt), ("response", FieldKind::Response)])?
-        .ok_or_else(|| error(place, "`kind` is missing: `prompt` or `response`"))?;
-    let ids = object.pointers("ids", scope)?;
-    if ids.is_empty() {
-        return Err(error(place, "`ids` needs at least one pointer"));
+        .ok_or_else(|| object.error("`kind` is missing: `prompt` or `response`"))?;
+    object.pointers("ids", scope, &mut field.ids)?;
+    if field.ids.is_empty() {
+        return Err(object.error("`ids` needs at least one pointer"));
     }
-    let text = object.text_pointer(scope)?;
+    field.text = object.text_pointer(scope)?;
     let joins = [("concat", Join::Concat), ("last", Join::Last), ("auto", Join::Auto), ("parents", Join::Parents)];
     let join = object.choice("join", &joins)?;
-    let by = object.string("by")?;
-    if (join.is_some() || by.is_some()) && !ids.iter().any(Pointer::is_every) {
-        return Err(error(place, "`join` and `by` need a `*` in `ids`: they say what becomes of its elements"));
+    field.by = object.string("by")?;
+    if (join.is_some() || field.by.is_some()) && !field.ids.iter().any(Pointer::is_every) {
+        return Err(object.error("`join` and `by` need a `*` in `ids`: they say what becomes of its elements"));
     }
-    Ok(Field {
-        kind,
-        ids,
-        text,
-        join: join.unwrap_or(Join::Concat),
-        by,
-        where_members: object.where_members()?,
-        existing: object.pointers("existing", scope)?,
-        mask: object.pointer("mask", scope)?,
-        logprobs: object.pointer("logprobs", scope)?,
-        select: object.select(scope)?,
-    })
+    field.join = join.unwrap_or_default();
+    object.where_members(&mut field.where_members)?;
+    object.pointers("existing", scope, &mut field.existing)?;
+    field.mask = object.pointer("mask", scope)?;
+    field.logprobs = object.pointer("logprobs", scope)?;
+    field.select = object.select(scope)?;
+    Ok(())
 }
 
 /// What a pointer starts from.
@@ -107,36 +114,38 @@ impl Object<'_, '_> {
     }
 
     /// A list of pointers; one alone may stand without its list.
-    fn pointers(&mut self, key: &str, scope: Scope) -> Result<Vec<Pointer>, Error> {
-        match self.member(key) {
-            None => Ok(Vec::new()),
-            Some(node) if self.json.kind(node) == Kind::String => Ok(vec![self.parse(key, node, scope)?]),
-            Some(node) if self.json.kind(node) == Kind::Array => {
-                let nodes = self.json.elements(node);
-                nodes.into_iter().map(|node| self.parse(key, node, scope)).collect()
-            }
-            Some(node) => self.wrong(key, "a list of pointers", node),
+    fn pointers(&mut self, key: &str, scope: Scope, into: &mut Vec<Pointer>) -> Result<(), Error> {
+        let Some(node) = self.member(key) else { return Ok(()) };
+        let nodes = match self.json.kind(node) {
+            Kind::Array => self.json.elements(node),
+            Kind::String => vec![node],
+            _ => return self.wrong(key, "a list of pointers", node),
+        };
+        for node in nodes {
+            into.push(self.parse(key, node, scope)?);
         }
+        Ok(())
     }
 
-    fn when(&mut self) -> Result<Vec<Vec<Pointer>>, Error> {
+    fn when(&mut self, into: &mut Vec<Vec<Pointer>>) -> Result<(), Error> {
         let Some(conditions) = self.list("when")? else {
             return Err(self.error("`when` is missing: pointers that must be there for the layout to apply"));
         };
-        let mut when = Vec::new();
         for node in conditions {
             let alternatives = match self.json.kind(node) {
                 Kind::Array => self.json.elements(node),
                 _ => vec![node],
             };
-            when.push(
-                alternatives.into_iter().map(|node| self.parse("when", node, Scope::View)).collect::<Result<_, _>>()?,
-            );
+            if alternatives.is_empty() {
+                return Err(self.error("`when` has an empty list of alternatives, which can never hold"));
+            }
+            let mut pointers = Vec::new();
+            for node in alternatives {
+                pointers.push(self.parse("when", node, Scope::View)?);
+            }
+            into.push(pointers);
         }
-        if when.iter().any(Vec::is_empty) {
-            return Err(self.error("`when` has an empty list of alternatives, which can never hold"));
-        }
-        Ok(when)
+        Ok(())
     }
 
     fn text_pointer(&mut self, scope: Scope) -> Result<Pointer, Error> {
@@ -156,20 +165,19 @@ impl Object<'_, '_> {
         }
     }
 
-    fn where_members(&mut self) -> Result<Vec<(String, Vec<u8>)>, Error> {
-        let Some(node) = self.member("where") else { return Ok(Vec::new()) };
+    fn where_members(&mut self, into: &mut Vec<(String, Vec<u8>)>) -> Result<(), Error> {
+        let Some(node) = self.member("where") else { return Ok(()) };
         if self.json.kind(node) != Kind::Object {
             return self.wrong("where", "an object", node);
         }
         let members: Vec<_> = self.json.members(node).collect();
-        let mut wanted = Vec::new();
         for (key, value) in members {
             if matches!(self.json.kind(value), Kind::Array | Kind::Object) {
                 return self.wrong("where", "an object of strings, numbers, booleans or nulls", value);
             }
-            wanted.push((self.json.str(key).unwrap_or_default(), self.json.raw(value).to_vec()));
+            into.push((self.json.str(key).unwrap_or_default(), self.json.raw(value).to_vec()));
         }
-        Ok(wanted)
+        Ok(())
     }
 
     fn select(&mut self, scope: Scope) -> Result<Option<Select>, Error> {

@@ -50,7 +50,7 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 /// The code of a file, without comments and without its unit tests.
 fn code(path: &Path) -> String {
     let text = std::fs::read_to_string(path).unwrap();
-    let text = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default().to_owned();
+    let text = text.split("\nmod tests {").next().unwrap_or_default().to_owned();
     text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n")
 }
 

@@ -21,6 +21,9 @@ pub use set::TokenizerSet;
 
 use crate::{Error, ErrorCode};
 
+/// What a vocabulary may take when it is decoded: so many bytes, and four times the file.
+const ROOM: usize = 64 << 20;
+
 /// How ids become text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DecodeOptions {
@@ -108,15 +111,21 @@ impl Tokenizer {
             return Err(Error::new(ErrorCode::EngineNotAvailable, what));
         }
         let spec = read::read(bytes)?;
-        Tokenizer::build(spec, options.engine)
+        let room = bytes.len().saturating_mul(4).saturating_add(ROOM);
+        Tokenizer::build(spec, options.engine, room)
     }
 
-    fn build(mut spec: spec::Spec, engine: Engine) -> Result<Tokenizer, Error> {
+    #[inline(never)]
+    fn build(mut spec: spec::Spec, engine: Engine, room: usize) -> Result<Tokenizer, Error> {
         let words = spec.number()?;
         let (steps, decoder) = match spec.decoder {
             Some(decoder) => (Some(decoder.steps), decoder.words),
             None => (None, "none".to_owned()),
         };
+        // Before any step runs on the whole vocabulary, or on one token.
+        if chain::most_bytes(steps.as_deref(), words.buffer.len(), words.list.len()) > room {
+            return Err(limit_exceeded("decoder: its steps could make the tokens longer without bound"));
+        }
         let special = words.list.iter().filter(|word| word.special);
         let special = special.map(|&word| (word.id, words.text(word).to_owned()));
         let regex = steps.iter().flatten().any(|step| matches!(step, Step::Regex(_)));
@@ -162,6 +171,17 @@ impl Tokenizer {
         }
     }
 
+    /// The most bytes that decoding the ids takes, so that it can be refused before memory is taken. Tight, except
+    /// for decoders that make tokens longer and for bytes that are not UTF-8.
+    #[allow(dead_code, reason = "for callers with a limit")]
+    pub(crate) fn text_bytes_bound(&self, ids: &[u32]) -> usize {
+        // Cleaning up only makes a text shorter.
+        match &self.vocabulary {
+            Vocabulary::Table(table) => table.text_bytes_bound(ids),
+            Vocabulary::Chain(chain) => chain.text_bytes_bound(ids),
+        }
+    }
+
     /// Whether the id decodes to a token.
     pub fn contains(&self, id: u32) -> bool {
         match &self.vocabulary {
@@ -179,4 +199,37 @@ impl Tokenizer {
 /// The text of bytes, without a copy if they are text.
 fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// An error about the file, its message in parts.
+#[cold]
+#[inline(never)]
+fn invalid(what: &[&str]) -> Error {
+    Error::new(ErrorCode::InvalidTokenizer, what.concat())
+}
+
+#[cold]
+#[inline(never)]
+fn limit_exceeded(what: &str) -> Error {
+    Error::new(ErrorCode::LimitExceeded, what)
+}
+
+/// A text of the file as a message shows it: in quotes, on one line, and not too long.
+#[cold]
+#[inline(never)]
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for (count, character) in text.chars().enumerate() {
+        match character {
+            _ if count == 80 => {
+                quoted.push_str("...");
+                break;
+            }
+            '"' | '\\' => quoted.push('\\'),
+            _ => {}
+        }
+        quoted.push(if character < ' ' { ' ' } else { character });
+    }
+    quoted.push('"');
+    quoted
 }

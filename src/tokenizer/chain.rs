@@ -280,15 +280,28 @@ const ALPHABET: [u16; 0x144] = {
 /// Appends the bytes a token stands for, or the token as it is if a character is not in the alphabet.
 pub(super) fn byte_level(token: &str, out: &mut Vec<u8>) {
     let start = out.len();
-    for character in token.chars() {
-        let byte = ALPHABET.get(character as usize).and_then(|&byte| u8::try_from(byte).ok());
-        let Some(byte) = byte else {
-            out.truncate(start);
-            out.extend_from_slice(token.as_bytes());
-            return;
+    out.extend_from_slice(token.as_bytes());
+    // No character stands for more bytes than it has, so they are written over it; by hand, so that it is as fast in
+    // builds for size.
+    let bytes = out.get_mut(start..).unwrap_or_default();
+    let (mut from, mut to) = (0, 0);
+    while let Some(&lead) = bytes.get(from) {
+        let character = match (lead, bytes.get(from + 1)) {
+            (..0x80, _) => usize::from(lead),
+            (..0xe0, Some(&next)) => usize::from(lead & 0x1f) << 6 | usize::from(next & 0x3f),
+            _ => usize::MAX,
         };
-        out.push(byte);
+        match (ALPHABET.get(character), bytes.get_mut(to)) {
+            (Some(&byte @ ..0x100), Some(slot)) => *slot = byte as u8,
+            _ => {
+                out.truncate(start);
+                return out.extend_from_slice(token.as_bytes());
+            }
+        }
+        from += if lead < 0x80 { 1 } else { 2 };
+        to += 1;
     }
+    out.truncate(start + to);
 }
 
 /// Cuts characters equal to `content` from the ends. Where both cuts meet, or a token is shorter than `stop` and all

@@ -50,7 +50,17 @@ impl<'a> Reader<'a> {
     }
 
     /// The next byte that is not white space, without taking it.
+    #[inline(always)]
     pub(super) fn peek(&mut self) -> Option<u8> {
+        // Mostly nothing stands in between.
+        match self.bytes.get(self.at) {
+            Some(&byte) if byte > b' ' => Some(byte),
+            _ => self.peek_behind_space(),
+        }
+    }
+
+    #[inline(never)]
+    fn peek_behind_space(&mut self) -> Option<u8> {
         loop {
             match self.bytes.get(self.at) {
                 Some(b' ' | b'\n' | b'\t' | b'\r') => self.at += 1,
@@ -61,8 +71,7 @@ impl<'a> Reader<'a> {
 
     /// Takes `byte` if it comes next.
     pub(super) fn take(&mut self, byte: u8) -> bool {
-        // Mostly nothing stands in between.
-        let next = self.bytes.get(self.at) == Some(&byte) || self.peek() == Some(byte);
+        let next = self.peek() == Some(byte);
         self.at += usize::from(next);
         next
     }
@@ -408,7 +417,8 @@ fn plain_run(bytes: &[u8]) -> (usize, bool) {
     (run, seen & HIGHS == 0 && tail.is_ascii())
 }
 
-#[cfg(all(test, not(target_arch = "wasm32")))]
+#[cfg(not(target_arch = "wasm32"))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

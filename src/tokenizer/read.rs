@@ -201,7 +201,7 @@ impl Model<'_> {
             return Err(invalid(&["model: ", kind, " is incomplete: ", needs]));
         }
         if let Some(id) = self.unk_id.filter(|id| list && *id != "null")
-            && !Reader::new(id.as_bytes()).id().is_some_and(|id| (id as usize) < vocab.words.list.len())
+            && Reader::new(id.as_bytes()).id().is_none_or(|id| id as usize >= vocab.words.list.len())
         {
             return Err(invalid(&["model.unk_id: ", &quoted(id), " is no position in the vocabulary"]));
         }

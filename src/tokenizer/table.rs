@@ -337,7 +337,8 @@ fn near(list: &[Word]) -> usize {
     near
 }
 
-#[cfg(all(test, not(target_arch = "wasm32")))]
+#[cfg(not(target_arch = "wasm32"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::tokenizer::chain::Chain;

@@ -62,6 +62,18 @@ pub(super) struct Chain {
 }
 
 impl Chain {
+    /// The most bytes that decoding the ids takes at any step.
+    pub fn text_bytes_bound(&self, ids: &[u32]) -> usize {
+        let (mut bytes, mut pieces) = (0_usize, 0);
+        for &id in ids {
+            if let Some(word) = self.words.get(id) {
+                bytes = bytes.saturating_add(word.len as usize);
+                pieces += 1;
+            }
+        }
+        most_bytes(self.steps.as_deref(), bytes, pieces)
+    }
+
     pub fn decode_into(&self, ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {
         let mut pieces = Pieces::default();
         let words = ids.iter().filter_map(|&id| self.words.get(id));
@@ -101,6 +113,25 @@ impl Step {
         matches!(self, Step::Metaspace { .. } | Step::WordPiece { .. })
     }
 
+    /// The most bytes that the step makes of `pieces` tokens with so many bytes in all. No step makes more tokens.
+    pub fn most_bytes(&self, bytes: usize, pieces: usize) -> usize {
+        let replaced = |pattern: usize, content: usize| match bytes.checked_div(pattern) {
+            // It matches before each character and at the end of each token.
+            None => bytes.saturating_add(pieces).saturating_mul(content).saturating_add(bytes),
+            Some(matches) => matches.saturating_mul(content.saturating_sub(pattern)).saturating_add(bytes),
+        };
+        match self {
+            // What is not UTF-8 becomes U+FFFD, which has three bytes.
+            Step::ByteLevel => bytes.saturating_mul(3),
+            Step::WordPiece { .. } => bytes.saturating_add(pieces),
+            Step::Bpe { suffix } => replaced(suffix.len(), 1),
+            Step::Replace { pattern, content } => replaced(pattern.len(), content.len()),
+            Step::Regex(regex) => replaced(0, regex.content_len()),
+            Step::Ctc { delimiter, .. } => replaced(delimiter.len(), 1),
+            Step::Metaspace { .. } | Step::ByteFallback | Step::Fuse | Step::Strip { .. } => bytes,
+        }
+    }
+
     /// Appends the form of one token, for the steps that keep tokens apart.
     pub fn form(&self, token: &str, is_first: bool, is_last: bool, out: &mut String) {
         match self {
@@ -119,11 +150,10 @@ impl Step {
                     }
                 }
                 if *cleanup {
-                    let clean = clean_up(out.split_off(start));
-                    out.push_str(&clean);
+                    clean_up(out, start);
                 }
             }
-            Step::Bpe { suffix } => out.push_str(&token.replace(suffix, if is_last { "" } else { " " })),
+            Step::Bpe { suffix } => replace(token, suffix, if is_last { "" } else { " " }, out),
             Step::Strip { content, start, stop } => out.push_str(strip(token, *content, *start, *stop)),
             // Unlike in other steps, an empty pattern does not match in an empty token.
             Step::Replace { pattern, content } if !token.is_empty() => replace(token, pattern, content, out),
@@ -167,12 +197,14 @@ impl Step {
                     if before.replace(piece) == Some(piece) {
                         continue;
                     }
-                    let mut kept = piece.replace(pad, "");
+                    let start = out.text.len();
+                    replace(piece, pad, "", &mut out.text);
                     if *cleanup {
-                        kept = clean_up(kept).replace(delimiter, " ");
+                        clean_up(&mut out.text, start);
+                        let kept = out.text.split_off(start);
+                        replace(&kept, delimiter, " ", &mut out.text);
                     }
-                    if !kept.is_empty() {
-                        out.text.push_str(&kept);
+                    if out.text.len() > start {
                         out.close();
                     }
                 }
@@ -187,6 +219,18 @@ impl Step {
         }
         out
     }
+}
+
+/// The most bytes that `pieces` tokens with so many bytes in all are at any step, and in the end as text.
+pub(super) fn most_bytes(steps: Option<&[Step]>, bytes: usize, pieces: usize) -> usize {
+    // Without a decoder, a space between all.
+    let Some(steps) = steps else { return bytes.saturating_add(pieces) };
+    let (mut now, mut most) = (bytes, bytes);
+    for step in steps {
+        now = step.most_bytes(now, pieces);
+        most = most.max(now);
+    }
+    most
 }
 
 /// Ends a run of byte tokens: its text, or one U+FFFD for each of its bytes if they are not UTF-8 as a whole.
@@ -236,15 +280,28 @@ const ALPHABET: [u16; 0x144] = {
 /// Appends the bytes a token stands for, or the token as it is if a character is not in the alphabet.
 pub(super) fn byte_level(token: &str, out: &mut Vec<u8>) {
     let start = out.len();
-    for character in token.chars() {
-        let byte = ALPHABET.get(character as usize).and_then(|&byte| u8::try_from(byte).ok());
-        let Some(byte) = byte else {
-            out.truncate(start);
-            out.extend_from_slice(token.as_bytes());
-            return;
+    out.extend_from_slice(token.as_bytes());
+    // No character stands for more bytes than it has, so they are written over it; by hand, so that it is as fast in
+    // builds for size.
+    let bytes = out.get_mut(start..).unwrap_or_default();
+    let (mut from, mut to) = (0, 0);
+    while let Some(&lead) = bytes.get(from) {
+        let character = match (lead, bytes.get(from + 1)) {
+            (..0x80, _) => usize::from(lead),
+            (..0xe0, Some(&next)) => usize::from(lead & 0x1f) << 6 | usize::from(next & 0x3f),
+            _ => usize::MAX,
         };
-        out.push(byte);
+        match (ALPHABET.get(character), bytes.get_mut(to)) {
+            (Some(&byte @ ..0x100), Some(slot)) => *slot = byte as u8,
+            _ => {
+                out.truncate(start);
+                return out.extend_from_slice(token.as_bytes());
+            }
+        }
+        from += if lead < 0x80 { 1 } else { 2 };
+        to += 1;
     }
+    out.truncate(start + to);
 }
 
 /// Cuts characters equal to `content` from the ends. Where both cuts meet, or a token is shorter than `stop` and all
@@ -258,31 +315,65 @@ fn strip(token: &str, content: char, start: usize, stop: usize) -> &str {
 }
 
 /// Replaces each occurrence, left to right; an empty pattern matches between all characters and at both ends.
+#[inline(never)]
 fn replace(token: &str, pattern: &str, content: &str, out: &mut String) {
-    let Some(&first) = pattern.as_bytes().first().filter(|_| pattern.len() <= 16) else {
-        out.push_str(&token.replace(pattern, content));
-        return;
+    let Some(&first) = pattern.as_bytes().first() else {
+        for character in token.chars() {
+            out.push_str(content);
+            out.push(character);
+        }
+        return out.push_str(content);
     };
-    // For the short patterns of real files a plain search is several times faster than setting up a clever one.
-    let mut rest = token;
-    let mut from = 0;
-    while let Some(at) = rest.as_bytes().iter().skip(from).position(|&byte| byte == first) {
-        let at = from + at;
-        match rest.get(at..).and_then(|tail| tail.strip_prefix(pattern)) {
-            Some(tail) => {
-                out.push_str(rest.get(..at).unwrap_or_default());
-                out.push_str(content);
-                rest = tail;
-                from = 0;
-            }
-            None => from = at + 1,
+    // For the short patterns of real files a plain search is several times faster than one with a table.
+    let borders = if pattern.len() > 16 && pattern.len() <= token.len() { borders(pattern) } else { Vec::new() };
+    let (bytes, wanted) = (token.as_bytes(), pattern.as_bytes());
+    // Where the next match may begin, how much of it is known, and what was taken over so far.
+    let (mut at, mut known, mut copied) = (0, 0, 0);
+    while at + wanted.len() <= bytes.len() {
+        if known == 0 && bytes.get(at) != Some(&first) {
+            at += 1;
+            continue;
+        }
+        while known < wanted.len() && bytes.get(at + known) == wanted.get(known) {
+            known += 1;
+        }
+        if known == wanted.len() {
+            out.push_str(token.get(copied..at).unwrap_or_default());
+            out.push_str(content);
+            at += known;
+            (known, copied) = (0, at);
+        } else {
+            let border = known.checked_sub(1).and_then(|last| borders.get(last)).copied().unwrap_or_default();
+            let border = border as usize;
+            at += if borders.is_empty() { 1 } else { (known - border).max(1) };
+            known = border;
         }
     }
-    out.push_str(rest);
+    out.push_str(token.get(copied..).unwrap_or_default());
 }
 
-/// The reference's list of spaces to take out, in its order.
-fn clean_up(mut text: String) -> String {
+/// For each beginning of a pattern, the length of the longest shorter one that it ends with. With it, a search never
+/// goes back (Knuth, Morris and Pratt).
+#[cold]
+fn borders(pattern: &str) -> Vec<u32> {
+    let bytes = pattern.as_bytes();
+    let mut borders: Vec<u32> = vec![0; bytes.len()];
+    let mut border = 0_u32;
+    for at in 1..bytes.len() {
+        while border > 0 && bytes.get(at) != bytes.get(border as usize) {
+            border = borders.get(border as usize - 1).copied().unwrap_or_default();
+        }
+        border += u32::from(bytes.get(at) == bytes.get(border as usize));
+        if let Some(slot) = borders.get_mut(at) {
+            *slot = border;
+        }
+    }
+    borders
+}
+
+/// Takes out the reference's list of spaces, in its order, from `start` on.
+#[inline(never)]
+fn clean_up(text: &mut String, start: usize) {
     const SPACES: [(&str, &str); 11] = [
         (" .", "."),
         (" ?", "?"),
@@ -296,12 +387,13 @@ fn clean_up(mut text: String) -> String {
         (" 've", "'ve"),
         (" 're", "'re"),
     ];
+    let mut before = String::new();
     for (from, to) in SPACES {
-        if text.contains(from) {
-            text = text.replace(from, to);
-        }
+        before.clear();
+        before.push_str(text.get(start..).unwrap_or_default());
+        text.truncate(start);
+        replace(&before, from, to, text);
     }
-    text
 }
 
 #[cfg(test)]
@@ -310,13 +402,26 @@ mod tests {
 
     #[test]
     fn short_and_long_patterns_are_replaced_alike() {
-        for token in ["", "aaa", "ab", "xaab", "▁▁a▁", "é▁", "ab ab ab", "a.b"] {
-            for pattern in ["a", "aa", "ab", "▁", "▁▁", "é", "é▁", "."] {
+        let long = "abcabcabcabcabcabd";
+        let many = [long, "abc", long, long, &long[..17], "abcabcabcabc", long, "d"].concat();
+        for token in ["", "a", "aaa", "ab", "xaab", "▁▁a▁", "é▁", "ab ab ab", "a.b", long, &many, &"a".repeat(99)]
+        {
+            let sames = "a".repeat(20);
+            let end = format!("{sames}b");
+            for pattern in ["", "a", "aa", "ab", "▁", "▁▁", "é", "é▁", ".", long, &long[..17], &sames, &end] {
                 let mut ours = String::new();
                 replace(token, pattern, "$1", &mut ours);
                 assert_eq!(ours, token.replace(pattern, "$1"), "{token:?} {pattern:?}");
             }
         }
+    }
+
+    #[test]
+    fn a_long_pattern_is_found_in_linear_time() {
+        let (token, pattern) = ("a".repeat(4 << 20), "a".repeat(2 << 20) + "b");
+        let mut ours = String::new();
+        replace(&token, &pattern, "", &mut ours);
+        assert_eq!(ours, token);
     }
 
     #[test]

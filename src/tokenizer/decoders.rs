@@ -1,16 +1,19 @@
 //! The `decoder` member of a tokenizer.json to the steps of a chain, with the reference's required and optional fields.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 
 use super::chain::Step;
 use super::general::RegexReplace;
 use super::json::Reader;
 use super::spec::Decoder;
-use crate::{Error, ErrorCode};
+use super::{limit_exceeded, quoted};
+use crate::Error;
 
 /// Sequences may nest this deep, about as deep as the reference reads.
 const MAX_DEPTH: usize = 64;
+
+/// The most steps of a decoder; those in use have a handful.
+const MAX_STEPS: usize = 64;
 
 /// Reads the JSON text of a decoder that is not null.
 pub(super) fn read(text: &str) -> Result<Decoder, Error> {
@@ -21,7 +24,10 @@ pub(super) fn read(text: &str) -> Result<Decoder, Error> {
 
 fn add(text: &str, path: &str, depth: usize, decoder: &mut Decoder) -> Result<(), Error> {
     if depth > MAX_DEPTH {
-        return Err(invalid(path, format!("sequences nest deeper than {MAX_DEPTH}")));
+        return Err(invalid(path, &["sequences nest deeper than 64"]));
+    }
+    if decoder.steps.len() == MAX_STEPS {
+        return Err(limit_exceeded("decoder: more than 64 steps"));
     }
     let fields = Fields::new(text, path)?;
     let kind = fields.kind()?;
@@ -52,7 +58,7 @@ fn add(text: &str, path: &str, depth: usize, decoder: &mut Decoder) -> Result<()
             delimiter: fields.string("word_delimiter_token")?,
             cleanup: fields.flag("cleanup")?,
         },
-        other => return Err(invalid(path, format!("unknown type {other:?}"))),
+        other => return Err(invalid(path, &["unknown type ", &quoted(other)])),
     };
     decoder.steps.push(step);
     Ok(())
@@ -65,12 +71,12 @@ fn add_sequence(fields: &Fields<'_>, depth: usize, decoder: &mut Decoder) -> Res
         return Err(fields.wrong("decoders", "a list"));
     }
     decoder.words.push('[');
-    let (mut first, mut at) = (true, 0);
+    let (mut first, mut at) = (true, 0_usize);
     while reader.element(&mut first, b']')? {
         if at > 0 {
             decoder.words.push_str(", ");
         }
-        let path = format!("{}.decoders[{at}]", fields.path);
+        let path = [fields.path, ".decoders[", &at.to_string(), "]"].concat();
         add(reader.value()?, &path, depth + 1, decoder)?;
         at += 1;
     }
@@ -80,14 +86,18 @@ fn add_sequence(fields: &Fields<'_>, depth: usize, decoder: &mut Decoder) -> Res
 
 fn metaspace(fields: &Fields<'_>) -> Result<Step, Error> {
     let replacement = fields.character("replacement")?;
-    let scheme = if fields.has("prepend_scheme") { fields.string("prepend_scheme")? } else { "always".to_owned() };
-    if !matches!(scheme.as_str(), "always" | "first" | "never") {
+    let scheme = if fields.has("prepend_scheme") { fields.text("prepend_scheme")? } else { Cow::Borrowed("always") };
+    if !matches!(scheme.as_ref(), "always" | "first" | "never") {
         return Err(fields.wrong("prepend_scheme", "\"always\", \"first\" or \"never\""));
     }
-    fields.optional("split", Fields::flag)?;
-    fields.optional("str_rep", Fields::string)?;
+    if !fields.is_null("split") {
+        fields.flag("split")?;
+    }
+    if !fields.is_null("str_rep") {
+        fields.text("str_rep")?;
+    }
     // The older spelling may stand beside the newer one, but must not say something else.
-    if fields.optional("add_prefix_space", Fields::flag)? == Some(false) && scheme != "never" {
+    if !fields.is_null("add_prefix_space") && !fields.flag("add_prefix_space")? && scheme != "never" {
         return Err(fields.wrong("add_prefix_space", "true, as the prepend_scheme is not \"never\""));
     }
     Ok(Step::Metaspace { replacement, drop_first: scheme != "never" })
@@ -95,21 +105,49 @@ fn metaspace(fields: &Fields<'_>) -> Result<Step, Error> {
 
 fn replace(fields: &Fields<'_>) -> Result<Step, Error> {
     let content = fields.string("content")?;
-    let path = format!("{}.pattern", fields.path);
+    let path = [fields.path, ".pattern"].concat();
     let pattern = Fields::new(fields.get("pattern")?, &path)?;
-    if pattern.values.len() == 1 && pattern.has("String") {
+    let is_single = !pattern.has_others && pattern.values.iter().flatten().count() == 1;
+    if is_single && pattern.has("String") {
         Ok(Step::Replace { pattern: pattern.string("String")?, content })
-    } else if pattern.values.len() == 1 && pattern.has("Regex") {
+    } else if is_single && pattern.has("Regex") {
         Ok(Step::Regex(RegexReplace::new(&pattern.string("Regex")?, &content)?))
     } else {
         Err(fields.wrong("pattern", "{\"String\": ...} or {\"Regex\": ...}"))
     }
 }
 
+/// The names of all fields that are read.
+const NAMES: [&str; 20] = [
+    "type",
+    "decoders",
+    "pattern",
+    "content",
+    "String",
+    "Regex",
+    "start",
+    "stop",
+    "prefix",
+    "cleanup",
+    "suffix",
+    "replacement",
+    "prepend_scheme",
+    "add_prefix_space",
+    "split",
+    "str_rep",
+    "trim_offsets",
+    "use_regex",
+    "pad_token",
+    "word_delimiter_token",
+];
+
 /// The members of an object as JSON texts; of equal keys the last counts.
 struct Fields<'a> {
     path: &'a str,
-    values: BTreeMap<Cow<'a, str>, &'a str>,
+    /// By position in [`NAMES`].
+    values: [Option<&'a str>; NAMES.len()],
+    /// Whether there are other members.
+    has_others: bool,
     types: usize,
 }
 
@@ -117,13 +155,17 @@ impl<'a> Fields<'a> {
     fn new(text: &'a str, path: &'a str) -> Result<Fields<'a>, Error> {
         let mut reader = Reader::new(text.as_bytes());
         if !reader.take(b'{') {
-            return Err(invalid(path, "expected an object".to_owned()));
+            return Err(invalid(path, &["expected an object"]));
         }
-        let mut fields = Fields { path, values: BTreeMap::new(), types: 0 };
+        let mut fields = Fields { path, values: [None; NAMES.len()], has_others: false, types: 0 };
         let mut first = true;
         while let Some(key) = reader.key(&mut first)? {
+            let value = reader.value()?;
+            match position(&key).and_then(|at| fields.values.get_mut(at)) {
+                Some(field) => *field = Some(value),
+                None => fields.has_others = true,
+            }
             fields.types += usize::from(key == "type");
-            fields.values.insert(key, reader.value()?);
         }
         Ok(fields)
     }
@@ -131,7 +173,7 @@ impl<'a> Fields<'a> {
     /// The decoder's type. Without one that is known the reference takes the first kind whose fields are all there,
     /// among those old enough to have been written without a type.
     fn kind(&self) -> Result<Cow<'a, str>, Error> {
-        let declared = self.values.get("type").map(|text| Reader::new(text.as_bytes()).string()).and_then(Result::ok);
+        let declared = self.text("type").ok();
         const KINDS: [&str; 10] = [
             "BPEDecoder",
             "ByteLevel",
@@ -147,38 +189,55 @@ impl<'a> Fields<'a> {
         if let Some(kind) = declared.as_ref().filter(|kind| self.types == 1 && KINDS.contains(&kind.as_ref())) {
             return Ok(kind.clone());
         }
-        let fits = |kind: &str| match kind {
-            "BPEDecoder" => self.string("suffix").is_ok(),
-            "WordPiece" => self.string("prefix").is_ok() && self.flag("cleanup").is_ok(),
-            "CTC" => {
-                let strings = self.string("pad_token").and(self.string("word_delimiter_token"));
-                strings.is_ok() && self.flag("cleanup").is_ok()
+        for kind in KINDS {
+            let fits = match kind {
+                "BPEDecoder" => self.text("suffix").is_ok(),
+                "WordPiece" => self.text("prefix").is_ok() && self.flag("cleanup").is_ok(),
+                "CTC" => {
+                    let strings = self.text("pad_token").is_ok() && self.text("word_delimiter_token").is_ok();
+                    strings && self.flag("cleanup").is_ok()
+                }
+                "Replace" => self.has("pattern") && self.text("content").is_ok(),
+                "Strip" => {
+                    let counts = self.count("start").is_ok() && self.count("stop").is_ok();
+                    counts && self.character("content").is_ok()
+                }
+                kind => declared.as_deref() == Some(kind),
+            };
+            if fits {
+                return Ok(Cow::Borrowed(kind));
             }
-            "Replace" => self.has("pattern") && self.string("content").is_ok(),
-            "Strip" => {
-                let counts = self.count("start").and(self.count("stop"));
-                counts.is_ok() && self.character("content").is_ok()
-            }
-            kind => declared.as_deref() == Some(kind),
-        };
-        KINDS.into_iter().find(|kind| fits(kind)).map(Cow::Borrowed).ok_or_else(|| {
-            let kind = declared.as_ref().map_or("no type".to_owned(), |kind| format!("the type {kind:?}"));
-            invalid(self.path, format!("{kind} is no decoder the reference knows"))
+        }
+        Err(match declared {
+            Some(kind) => invalid(self.path, &["the type ", &quoted(&kind), " is no decoder the reference knows"]),
+            None => invalid(self.path, &["no type is no decoder the reference knows"]),
         })
     }
 
+    fn value(&self, key: &str) -> Option<&'a str> {
+        self.values.get(position(key)?).copied().flatten()
+    }
+
     fn has(&self, key: &str) -> bool {
-        self.values.contains_key(key)
+        self.value(key).is_some()
+    }
+
+    /// Whether a field is missing or null.
+    fn is_null(&self, key: &str) -> bool {
+        matches!(self.value(key), None | Some("null"))
     }
 
     fn get(&self, key: &str) -> Result<&'a str, Error> {
-        self.values.get(key).copied().ok_or_else(|| invalid(self.path, format!("the field {key:?} is missing")))
+        self.value(key).ok_or_else(|| invalid(self.path, &["the field \"", key, "\" is missing"]))
     }
 
+    #[cold]
+    #[inline(never)]
     fn wrong(&self, key: &str, expected: &str) -> Error {
-        invalid(self.path, format!("the field {key:?} must be {expected}"))
+        invalid(self.path, &["the field \"", key, "\" must be ", expected])
     }
 
+    #[inline(never)]
     fn flag(&self, key: &str) -> Result<bool, Error> {
         match self.get(key)? {
             "true" => Ok(true),
@@ -187,13 +246,18 @@ impl<'a> Fields<'a> {
         }
     }
 
-    fn string(&self, key: &str) -> Result<String, Error> {
-        let text = self.get(key)?;
-        Reader::new(text.as_bytes()).string().map(Cow::into_owned).map_err(|_| self.wrong(key, "a string"))
+    #[inline(never)]
+    fn text(&self, key: &str) -> Result<Cow<'a, str>, Error> {
+        Reader::new(self.get(key)?.as_bytes()).string().map_err(|_| self.wrong(key, "a string"))
     }
 
+    fn string(&self, key: &str) -> Result<String, Error> {
+        self.text(key).map(Cow::into_owned)
+    }
+
+    #[inline(never)]
     fn character(&self, key: &str) -> Result<char, Error> {
-        let string = self.string(key)?;
+        let string = self.text(key)?;
         let mut characters = string.chars();
         match (characters.next(), characters.next()) {
             (Some(character), None) => Ok(character),
@@ -201,18 +265,21 @@ impl<'a> Fields<'a> {
         }
     }
 
+    #[inline(never)]
     fn count(&self, key: &str) -> Result<usize, Error> {
         let count: u64 = self.get(key)?.parse().map_err(|_| self.wrong(key, "a count"))?;
         // Beyond what a token can hold, all counts are alike.
         Ok(usize::try_from(count).unwrap_or(usize::MAX))
     }
-
-    /// Reads a field that may be missing or null.
-    fn optional<T>(&self, key: &str, read: fn(&Self, &str) -> Result<T, Error>) -> Result<Option<T>, Error> {
-        if matches!(self.values.get(key), None | Some(&"null")) { Ok(None) } else { read(self, key).map(Some) }
-    }
 }
 
-fn invalid(path: &str, what: String) -> Error {
-    Error::new(ErrorCode::InvalidTokenizer, format!("{path}: {what}; check the file against the tokenizers library"))
+#[inline(never)]
+fn position(name: &str) -> Option<usize> {
+    NAMES.iter().position(|known| *known == name)
+}
+
+#[cold]
+#[inline(never)]
+fn invalid(path: &str, what: &[&str]) -> Error {
+    super::invalid(&[path, ": ", &what.concat(), "; check the file against the tokenizers library"])
 }

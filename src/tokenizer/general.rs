@@ -9,26 +9,38 @@ use tokenizers::normalizers::replace::ReplacePattern;
 use tokenizers::normalizers::{Precompiled, Replace};
 use tokenizers::{Decoder, NormalizedString, Normalizer, NormalizerWrapper};
 
+use super::{limit_exceeded, quoted};
 use crate::{Error, ErrorCode};
 
-/// A normalizer may make the added tokens this much longer in all.
+/// So long may the added tokens be in all, normalized.
 const MAX_NORMALIZED: usize = 64 << 20;
+
+/// So long may one added token become at any step. The crate takes dozens of bytes for each.
+const MAX_FORM: usize = 4 << 20;
 
 /// A `Replace` step whose pattern is a regular expression.
 #[derive(Debug)]
-pub(super) struct RegexReplace(Replace);
+pub(super) struct RegexReplace {
+    replace: Replace,
+    content_len: usize,
+}
 
 impl RegexReplace {
     pub fn new(pattern: &str, content: &str) -> Result<RegexReplace, Error> {
         let replace = Replace::new(ReplacePattern::Regex(pattern.into()), content);
-        replace
-            .map(RegexReplace)
-            .map_err(|error| invalid(format!("decoder: the pattern {pattern:?} is no regular expression: {error}")))
+        replace.map(|replace| RegexReplace { replace, content_len: content.len() }).map_err(|error| {
+            invalid(format!("decoder: the pattern {} is no regular expression: {error}", quoted(pattern)))
+        })
+    }
+
+    /// The bytes that stand for each match.
+    pub fn content_len(&self) -> usize {
+        self.content_len
     }
 
     /// Appends the token with its matches replaced.
     pub fn replace(&self, token: &str, out: &mut String) {
-        match self.0.decode_chain(vec![token.to_owned()]) {
+        match self.replace.decode_chain(vec![token.to_owned()]) {
             Ok(pieces) => pieces.iter().for_each(|piece| out.push_str(piece)),
             // The crate stops at a match that fails and never returns an error here.
             Err(_) => out.push_str(token),
@@ -46,6 +58,9 @@ pub(super) fn normalize(normalizer: &str, contents: &[&str]) -> Result<Vec<Strin
     for content in contents {
         let mut form = (*content).to_owned();
         for step in &steps {
+            if form.len().saturating_add(1).saturating_mul(step.growth) > MAX_FORM {
+                return Err(limit_exceeded("normalizer: its steps could make an added token longer without bound"));
+            }
             if let Some(map) = &step.map {
                 map.check(&form)?;
             }
@@ -54,8 +69,7 @@ pub(super) fn normalize(normalizer: &str, contents: &[&str]) -> Result<Vec<Strin
             step.normalizer.normalize(&mut fresh).map_err(|error| invalid(format!("normalizer: {error}")))?;
             form = fresh.get().to_owned();
             if form.len() > room {
-                let what = format!("normalizer: the added tokens grow beyond {MAX_NORMALIZED} bytes");
-                return Err(Error::new(ErrorCode::LimitExceeded, what));
+                return Err(limit_exceeded("normalizer: the added tokens grow beyond 64 MiB"));
             }
         }
         room -= form.len();
@@ -67,6 +81,8 @@ pub(super) fn normalize(normalizer: &str, contents: &[&str]) -> Result<Vec<Strin
 struct NormalizerStep {
     normalizer: NormalizerWrapper,
     map: Option<CharsMap>,
+    /// The most bytes that the step can make of one byte, or of the end.
+    growth: usize,
 }
 
 /// Takes a normalizer apart into the steps of its sequences.
@@ -77,14 +93,19 @@ fn collect(mut value: Value, steps: &mut Vec<NormalizerStep>) -> Result<(), Erro
         };
         return parts.into_iter().try_for_each(|part| collect(part, steps));
     }
+    // Unicode's longest decomposition makes eleven times as many bytes; most steps copy what they are given.
+    let text = |key: &str| value.get(key).and_then(Value::as_str).map_or(0, str::len);
+    let mut growth = 12 + text("content") + text("prepend");
     let mut map = None;
     if value.get("type").and_then(Value::as_str) == Some("Precompiled") {
         let charsmap = value.get("precompiled_charsmap").and_then(Value::as_str);
-        map = Some(charsmap.and_then(CharsMap::new).ok_or_else(damaged_map)?);
+        let charsmap = charsmap.and_then(CharsMap::new).ok_or_else(damaged_map)?;
+        growth += charsmap.normalized.split('\0').map(str::len).max().unwrap_or_default();
+        map = Some(charsmap);
         serde_json::from_str::<Precompiled>(&value.to_string()).map_err(|_| damaged_map())?;
     }
     let normalizer = serde_json::from_value(value).map_err(|error| invalid(format!("normalizer: {error}")))?;
-    steps.push(NormalizerStep { normalizer, map });
+    steps.push(NormalizerStep { normalizer, map, growth });
     Ok(())
 }
 

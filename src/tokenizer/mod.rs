@@ -23,6 +23,9 @@ pub use set::TokenizerSet;
 
 use crate::{Error, ErrorCode};
 
+/// What a vocabulary may take when it is decoded: so many bytes, and four times the file.
+const ROOM: usize = 64 << 20;
+
 /// How ids become text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DecodeOptions {
@@ -110,15 +113,21 @@ impl Tokenizer {
         let mut spec = read::read(bytes)?;
         #[cfg(feature = "general")]
         compat::apply(&mut spec, options.compat, options.config, bytes)?;
-        Tokenizer::build(spec, options.engine)
+        let room = bytes.len().saturating_mul(4).saturating_add(ROOM);
+        Tokenizer::build(spec, options.engine, room)
     }
 
-    fn build(mut spec: spec::Spec, engine: Engine) -> Result<Tokenizer, Error> {
+    #[inline(never)]
+    fn build(mut spec: spec::Spec, engine: Engine, room: usize) -> Result<Tokenizer, Error> {
         let words = spec.number()?;
         let (steps, decoder) = match spec.decoder {
             Some(decoder) => (Some(decoder.steps), decoder.words),
             None => (None, "none".to_owned()),
         };
+        // Before any step runs on the whole vocabulary, or on one token.
+        if chain::most_bytes(steps.as_deref(), words.buffer.len(), words.list.len()) > room {
+            return Err(limit_exceeded("decoder: its steps could make the tokens longer without bound"));
+        }
         let special = words.list.iter().filter(|word| word.special);
         let special = special.map(|&word| (word.id, words.text(word).to_owned()));
         let regex = steps.iter().flatten().any(|step| matches!(step, Step::Regex(_)));
@@ -164,6 +173,17 @@ impl Tokenizer {
         }
     }
 
+    /// The most bytes that decoding the ids takes, so that it can be refused before memory is taken. Tight, except
+    /// for decoders that make tokens longer and for bytes that are not UTF-8.
+    #[allow(dead_code, reason = "for callers with a limit")]
+    pub(crate) fn text_bytes_bound(&self, ids: &[u32]) -> usize {
+        // Cleaning up only makes a text shorter.
+        match &self.vocabulary {
+            Vocabulary::Table(table) => table.text_bytes_bound(ids),
+            Vocabulary::Chain(chain) => chain.text_bytes_bound(ids),
+        }
+    }
+
     /// Whether the id decodes to a token.
     pub fn contains(&self, id: u32) -> bool {
         match &self.vocabulary {
@@ -181,4 +201,106 @@ impl Tokenizer {
 /// The text of bytes, without a copy if they are text.
 fn into_text(bytes: Vec<u8>) -> String {
     String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+}
+
+/// An error about the file, its message in parts.
+#[cold]
+#[inline(never)]
+fn invalid(what: &[&str]) -> Error {
+    Error::new(ErrorCode::InvalidTokenizer, what.concat())
+}
+
+#[cold]
+#[inline(never)]
+fn limit_exceeded(what: &str) -> Error {
+    Error::new(ErrorCode::LimitExceeded, what)
+}
+
+/// A text of the file as a message shows it: in quotes, on one line, and not too long.
+#[cold]
+#[inline(never)]
+fn quoted(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for (count, character) in text.chars().enumerate() {
+        match character {
+            _ if count == 80 => {
+                quoted.push_str("...");
+                break;
+            }
+            '"' | '\\' => quoted.push('\\'),
+            _ => {}
+        }
+        quoted.push(if character < ' ' { ' ' } else { character });
+    }
+    quoted.push('"');
+    quoted
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bpe(decoder: &str) -> Tokenizer {
+        let vocab = r###""a":0,"ab":1,"":2,"\u0120x":3,"\u00c3":4,"<0xC3>":5,"<0x41>":6,"\u65e5":7,"a</w>":8,"##b":9,"\u2581":10"###;
+        let json = format!(r#"{{"decoder":{decoder},"model":{{"type":"BPE","merges":[],"vocab":{{{vocab}}}}}}}"#);
+        Tokenizer::from_json(json.as_bytes()).unwrap_or_else(|error| panic!("{decoder}: {error}"))
+    }
+
+    #[test]
+    fn a_text_is_never_longer_than_its_bound() {
+        let replace = |from, to| format!(r#"{{"type":"Replace","pattern":{{"String":"{from}"}},"content":"{to}"}}"#);
+        let sequence = |list: &[&str]| format!(r#"{{"type":"Sequence","decoders":[{}]}}"#, list.join(","));
+        let level = r#"{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true}"#;
+        let (fallback, fuse) = (r#"{"type":"ByteFallback"}"#, r#"{"type":"Fuse"}"#);
+        let ctc = |delimiter| {
+            format!(r#"{{"type":"CTC","pad_token":"","word_delimiter_token":"{delimiter}","cleanup":true}}"#)
+        };
+        let (grow, more, between) = (replace("a", "long"), replace("o", "oooo"), replace("", "\u{e9}"));
+        let decoders = [
+            "null".to_owned(),
+            fuse.to_owned(),
+            level.to_owned(),
+            fallback.to_owned(),
+            sequence(&[level, level]),
+            sequence(&[level, &grow, level]),
+            sequence(&[&grow, &more, &between]),
+            sequence(&[fallback, &between, fuse, &between]),
+            sequence(&[fallback, &grow]),
+            ctc(""),
+            ctc("a"),
+            r#"{"type":"BPEDecoder","suffix":""}"#.to_owned(),
+            r#"{"type":"BPEDecoder","suffix":"</w>"}"#.to_owned(),
+            r###"{"type":"WordPiece","prefix":"##","cleanup":true}"###.to_owned(),
+            r#"{"type":"Metaspace","replacement":"\u2581","prepend_scheme":"always"}"#.to_owned(),
+        ];
+        let mut state = 1_u32;
+        for decoder in &decoders {
+            let tokenizer = bpe(decoder);
+            for count in 0..200 {
+                let mut ids: Vec<u32> = Vec::new();
+                for _ in 0..count % 9 {
+                    state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                    ids.push((state >> 16) % 13);
+                }
+                let text = tokenizer.decode(&ids, DecodeOptions::default());
+                let bound = tokenizer.text_bytes_bound(&ids);
+                assert!(text.len() <= bound, "{} > {bound}: {ids:?} {decoder}", text.len());
+            }
+        }
+        // Where nothing grows the bound is the length.
+        for decoder in [fuse, level] {
+            let ids = [0, 1, 7, 3];
+            let tokenizer = bpe(decoder);
+            assert_eq!(tokenizer.text_bytes_bound(&ids), tokenizer.decode(&ids, DecodeOptions::default()).len());
+        }
+    }
+
+    #[test]
+    fn a_bound_is_known_before_a_text_grows() {
+        let content = "a".repeat(1 << 20);
+        let grow = format!(r#"{{"type":"Replace","pattern":{{"String":"a"}},"content":"{content}"}}"#);
+        let tokenizer = bpe(&format!(r#"{{"type":"Sequence","decoders":[{{"type":"ByteFallback"}},{grow}]}}"#));
+        let most = if usize::BITS > 32 { 1 << 39 } else { usize::MAX };
+        assert!(tokenizer.text_bytes_bound(&vec![0; 1 << 20]) >= most);
+    }
 }

@@ -1,5 +1,6 @@
 //! What stands in for [`general`](super::general) in a build without it: everything is refused, by name.
 
+use super::quoted;
 use crate::{Error, ErrorCode};
 
 /// A step that cannot exist in this build.
@@ -8,7 +9,11 @@ pub(super) enum RegexReplace {}
 
 impl RegexReplace {
     pub fn new(pattern: &str, _content: &str) -> Result<RegexReplace, Error> {
-        Err(missing(format!("the decoder replaces the regular expression {pattern:?}")))
+        Err(missing(&["the decoder replaces the regular expression ", &quoted(pattern)]))
+    }
+
+    pub fn content_len(&self) -> usize {
+        match *self {}
     }
 
     pub fn replace(&self, _token: &str, _out: &mut String) {
@@ -19,15 +24,12 @@ impl RegexReplace {
 /// Refuses: the contents cannot be normalized.
 pub(super) fn normalize(_normalizer: &str, contents: &[&str]) -> Result<Vec<String>, Error> {
     let first = contents.first().copied().unwrap_or_default();
-    Err(missing(format!(
-        "the added token {first:?} and {} more go through the normalizer",
-        contents.len().saturating_sub(1)
-    )))
+    let more = contents.len().saturating_sub(1).to_string();
+    Err(missing(&["the added token ", &quoted(first), " and ", &more, " more go through the normalizer"]))
 }
 
-fn missing(what: String) -> Error {
-    Error::new(
-        ErrorCode::EngineNotAvailable,
-        format!("{what}, which needs the general engine; use a build that has it"),
-    )
+#[cold]
+fn missing(what: &[&str]) -> Error {
+    let what = [what.concat().as_str(), ", which needs the general engine; use a build that has it"].concat();
+    Error::new(ErrorCode::EngineNotAvailable, what)
 }

@@ -6,18 +6,20 @@
 use std::borrow::Cow;
 
 use super::json::Reader;
-use super::spec::{AddedToken, Entry, Spec, Vocab};
-use super::{decoders, sniff};
-use crate::{Error, ErrorCode};
+use super::spec::{AddedToken, Spec, Vocab, Word};
+use super::{decoders, invalid, limit_exceeded, quoted, sniff};
+use crate::Error;
 
 /// The largest tokenizer.json that is read.
 const MAX_BYTES: usize = 256 << 20;
 
+/// The most tokens a model may have; the largest vocabularies in use have a quarter of it.
+const MAX_TOKENS: usize = 1 << 22;
+
 /// Reads a tokenizer.json.
 pub(super) fn read(bytes: &[u8]) -> Result<Spec, Error> {
     if bytes.len() > MAX_BYTES {
-        let what = format!("the file has {} bytes, more than {MAX_BYTES}", bytes.len());
-        return Err(Error::new(ErrorCode::LimitExceeded, what));
+        return Err(limit_exceeded("the file has more than 256 MiB"));
     }
     sniff::check(bytes)?;
     let mut reader = Reader::new(bytes);
@@ -27,8 +29,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Spec, Error> {
         match key.as_ref() {
             "version" => {
                 let version = reader.value()?;
-                if !Reader::new(version.as_bytes()).string().is_ok_and(|version| version == "1.0") {
-                    return Err(invalid(format!("version: only \"1.0\" is known, not {version}")));
+                if !matches!(Reader::new(version.as_bytes()).string().as_deref(), Ok("1.0")) {
+                    return Err(invalid(&["version: only \"1.0\" is known, not ", &quoted(version)]));
                 }
             }
             "added_tokens" => spec.added = added_tokens(&mut reader)?,
@@ -56,7 +58,7 @@ pub(super) fn read(bytes: &[u8]) -> Result<Spec, Error> {
     }
     reader.end()?;
     if !has_model {
-        return Err(invalid("the key \"model\" is missing, so the file is no tokenizer.json".to_owned()));
+        return Err(invalid(&["the key \"model\" is missing, so the file is no tokenizer.json"]));
     }
     Ok(spec)
 }
@@ -75,7 +77,9 @@ fn does_nothing(normalizer: &str) -> bool {
                     types += 1;
                 }
                 "normalizers" => {
-                    empty = value.bytes().all(|byte| b"[] \n\r\t".contains(&byte)) && value.matches('[').count() == 1
+                    // Nothing but white space between the brackets.
+                    let inside = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+                    empty = inside.is_some_and(|inside| inside.bytes().all(|byte| byte.is_ascii_whitespace()));
                 }
                 _ => {}
             }
@@ -89,14 +93,14 @@ fn does_nothing(normalizer: &str) -> bool {
 fn added_tokens(reader: &mut Reader<'_>) -> Result<Vec<AddedToken>, Error> {
     const FLAGS: [&str; 5] = ["single_word", "lstrip", "rstrip", "normalized", "special"];
     if !reader.take(b'[') {
-        return Err(invalid("added_tokens: expected a list".to_owned()));
+        return Err(invalid(&["added_tokens: expected a list"]));
     }
     let (mut tokens, mut first_token) = (Vec::new(), true);
     while reader.element(&mut first_token, b']')? {
         let at = tokens.len();
-        let wrong = |field: &str, what: &str| invalid(format!("added_tokens[{at}].{field}: {what}"));
+        let wrong = |field: &str, what: &str| wrong_field(at, field, what);
         if !reader.take(b'{') {
-            return Err(invalid(format!("added_tokens[{at}]: expected an object")));
+            return Err(invalid(&["added_tokens[", &at.to_string(), "]: expected an object"]));
         }
         let (mut id, mut content, mut flags, mut first) = (None, None, [None; 5], true);
         while let Some(key) = reader.key(&mut first)? {
@@ -145,7 +149,7 @@ struct Model<'a> {
 
 fn model(reader: &mut Reader<'_>) -> Result<(&'static str, Vocab), Error> {
     if !reader.take(b'{') {
-        return Err(invalid("model: expected an object".to_owned()));
+        return Err(invalid(&["model: expected an object"]));
     }
     let (mut model, mut first) = (Model::default(), true);
     while let Some(key) = reader.key(&mut first)? {
@@ -154,10 +158,10 @@ fn model(reader: &mut Reader<'_>) -> Result<(&'static str, Vocab), Error> {
                 model.kind = Some(reader.string()?);
                 model.types += 1;
             }
-            ("type", _) => return Err(invalid("model.type: expected a string".to_owned())),
+            ("type", _) => return Err(invalid(&["model.type: expected a string"])),
             ("vocab", Some(b'{')) => model.vocab = Some(vocab_map(reader)?),
             ("vocab", Some(b'[')) => model.vocab = Some(vocab_list(reader)?),
-            ("vocab", _) => return Err(invalid("model.vocab: expected an object or a list".to_owned())),
+            ("vocab", _) => return Err(invalid(&["model.vocab: expected an object or a list"])),
             ("unk_id", _) => model.unk_id = Some(reader.value()?),
             (name, next) => {
                 reader.skip()?;
@@ -177,7 +181,7 @@ fn model(reader: &mut Reader<'_>) -> Result<(&'static str, Vocab), Error> {
 impl Model<'_> {
     /// Checks that the model has what the reference needs to load it.
     fn finish(self) -> Result<(&'static str, Vocab), Error> {
-        let vocab = self.vocab.ok_or_else(|| invalid("model.vocab: is missing".to_owned()))?;
+        let vocab = self.vocab.ok_or_else(|| invalid(&["model.vocab: is missing"]))?;
         let word_level = self.unk_token;
         let word_piece = word_level && self.prefix && self.max_chars;
         // Files from before there was a type are told apart by their members.
@@ -190,22 +194,22 @@ impl Model<'_> {
             Some("WordPiece") => ("WordPiece", false, word_piece),
             Some("WordLevel") => ("WordLevel", false, word_level),
             Some("Unigram") => ("Unigram", true, true),
-            Some(other) => return Err(invalid(format!("model.type: {other:?} is no type the reference knows"))),
+            Some(other) => return Err(invalid(&["model.type: ", &quoted(other), " is no type the reference knows"])),
         };
         if self.types > 1 {
-            return Err(invalid("model.type: stands twice".to_owned()));
+            return Err(invalid(&["model.type: stands twice"]));
         }
         if list != vocab.is_list {
-            return Err(invalid(format!("model.vocab: {kind} needs {}", if list { "a list" } else { "an object" })));
+            return Err(invalid(&["model.vocab: ", kind, if list { " needs a list" } else { " needs an object" }]));
         }
         if !complete {
             let needs = "BPE needs merges, WordLevel unk_token, WordPiece also continuing_subword_prefix and max_input_chars_per_word";
-            return Err(invalid(format!("model: {kind} is incomplete: {needs}")));
+            return Err(invalid(&["model: ", kind, " is incomplete: ", needs]));
         }
         if let Some(id) = self.unk_id.filter(|id| list && *id != "null")
-            && !id.parse::<usize>().is_ok_and(|id| id < vocab.entries.len())
+            && Reader::new(id.as_bytes()).id().is_none_or(|id| id as usize >= vocab.words.list.len())
         {
-            return Err(invalid(format!("model.unk_id: {id} is no position in the vocabulary")));
+            return Err(invalid(&["model.unk_id: ", &quoted(id), " is no position in the vocabulary"]));
         }
         Ok((kind, vocab))
     }
@@ -226,16 +230,16 @@ fn vocab_entries(reader: &mut Reader<'_>, vocab: &mut Vocab, first: &mut bool) -
         if !reader.element(first, b'}')? {
             return Ok(false);
         }
-        let start = vocab.buffer.len();
-        reader.string_into(&mut vocab.buffer)?;
+        let start = vocab.words.buffer.len();
+        reader.string_into(&mut vocab.words.buffer)?;
         reader.expect(b':')?;
         let Some(id) = reader.id() else {
             // A file that was cut here should be called cut.
             reader.skip()?;
-            let content = vocab.buffer.get(start..).unwrap_or_default();
-            return Err(invalid(format!("model.vocab: {content:?} has no id below 2^32")));
+            let content = vocab.words.buffer.get(start..).unwrap_or_default();
+            return Err(invalid(&["model.vocab: ", &quoted(content), " has no id below 2^32"]));
         };
-        vocab.push(id, start);
+        push(vocab, id, start)?;
     }
     Ok(true)
 }
@@ -244,23 +248,28 @@ fn vocab_list(reader: &mut Reader<'_>) -> Result<Vocab, Error> {
     let (mut vocab, mut first) = (Vocab { is_list: true, ..Vocab::default() }, true);
     reader.expect(b'[')?;
     while reader.element(&mut first, b']')? {
-        let start = vocab.buffer.len();
-        let id = vocab.entries.len() as u32;
-        reader.expect(b'[').and_then(|()| reader.string_into(&mut vocab.buffer))?;
+        let start = vocab.words.buffer.len();
+        let id = vocab.words.list.len() as u32;
+        reader.expect(b'[').and_then(|()| reader.string_into(&mut vocab.words.buffer))?;
         reader.expect(b',').and_then(|()| reader.number())?;
         reader.expect(b']')?;
-        vocab.push(id, start);
+        push(&mut vocab, id, start)?;
     }
     Ok(vocab)
 }
 
-impl Vocab {
-    /// Adds the token whose content was just written to the buffer. A file of at most [`MAX_BYTES`] fits in 32 bits.
-    fn push(&mut self, id: u32, start: usize) {
-        self.entries.push(Entry { id, start: start as u32, len: (self.buffer.len() - start) as u32 });
+/// Adds the token whose content was just written to the buffer. A file of at most [`MAX_BYTES`] fits in 32 bits.
+fn push(vocab: &mut Vocab, id: u32, start: usize) -> Result<(), Error> {
+    if vocab.words.list.len() == MAX_TOKENS {
+        return Err(limit_exceeded("model.vocab: more than 4194304 tokens"));
     }
+    let len = (vocab.words.buffer.len() - start) as u32;
+    vocab.words.list.push(Word { id, start: start as u32, len, special: false });
+    Ok(())
 }
 
-fn invalid(what: String) -> Error {
-    Error::new(ErrorCode::InvalidTokenizer, what)
+#[cold]
+#[inline(never)]
+fn wrong_field(at: usize, field: &str, what: &str) -> Error {
+    invalid(&["added_tokens[", &at.to_string(), "].", field, ": ", what])
 }

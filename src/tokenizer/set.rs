@@ -42,26 +42,30 @@ impl From<Tokenizer> for TokenizerSet {
 /// Whether the whole text fits the pattern. Goes back to the last `*` only, so the time is bounded by the product
 /// of the lengths.
 fn glob(pattern: &str, text: &str) -> bool {
-    let (pattern, text): (Vec<char>, Vec<char>) = (pattern.chars().collect(), text.chars().collect());
+    let (pattern, text) = (pattern.as_bytes(), text.as_bytes());
+    // The bytes of the character at a place, which is the first of its bytes.
+    let width = |at: usize| text.iter().skip(at + 1).take_while(|&&byte| byte & 0xc0 == 0x80).count() + 1;
     let (mut p, mut t) = (0, 0);
     let mut last_star: Option<(usize, usize)> = None;
-    while t < text.len() {
+    while let Some(byte) = text.get(t) {
         match pattern.get(p) {
-            Some('*') => {
+            Some(b'*') => {
                 last_star = Some((p, t));
                 p += 1;
             }
-            Some(&char) if char == '?' || char == text[t] => (p, t) = (p + 1, t + 1),
+            Some(b'?') => (p, t) = (p + 1, t + width(t)),
+            Some(wanted) if wanted == byte => (p, t) = (p + 1, t + 1),
             _ => match last_star {
                 Some((star, taken)) => {
-                    last_star = Some((star, taken + 1));
-                    (p, t) = (star + 1, taken + 1);
+                    let taken = taken + width(taken);
+                    last_star = Some((star, taken));
+                    (p, t) = (star + 1, taken);
                 }
                 None => return false,
             },
         }
     }
-    pattern[p..].iter().all(|&char| char == '*')
+    pattern.iter().skip(p).all(|&byte| byte == b'*')
 }
 
 #[cfg(test)]
@@ -79,6 +83,10 @@ mod tests {
             ("Llama-3.?", "Llama-3.1", true),
             ("Llama-3.?", "Llama-3.", false),
             ("", "x", false),
+            ("?", "é", true),
+            ("??", "é", false),
+            ("*?é", "日本é", true),
+            ("日*?", "日", false),
             ("a*a*a*b", "aaaaaaaaaaaaaaaaaaaaaaaa", false),
         ] {
             assert_eq!(glob(pattern, text), fits, "{pattern} {text}");

@@ -1,5 +1,6 @@
 //! What a file seems to be when it is not a tokenizer.json, so that the error can say it.
 
+use super::{invalid, quoted};
 use crate::{Error, ErrorCode};
 
 /// Refuses bytes that cannot be a tokenizer.json, naming what they seem to be.
@@ -11,7 +12,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), Error> {
     }
     let starts = |magic: &[u8]| bytes.starts_with(magic);
     if body.is_empty() {
-        return Err(invalid("the file is empty; fetch it again"));
+        return Err(invalid(&["the file is empty; fetch it again"]));
     }
     if starts(b"\x1f\x8b") || starts(b"\x28\xb5\x2f\xfd") || starts(b"BZh") || starts(b"\xfd7zXZ") {
         return Err(Error::new(ErrorCode::CompressedInput, "the file is compressed; decompress it first"));
@@ -29,20 +30,20 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), Error> {
         return Err(unsupported("a SentencePiece model"));
     }
     if starts(b"\xef\xbb\xbf") {
-        return Err(invalid(
+        return Err(invalid(&[
             "the file begins with a byte order mark, which the reference refuses; remove its first three bytes",
-        ));
+        ]));
     }
     if starts(b"\xff\xfe") || starts(b"\xfe\xff") {
-        return Err(invalid("the file is UTF-16 text; save it as UTF-8"));
+        return Err(invalid(&["the file is UTF-16 text; save it as UTF-8"]));
     }
     if body.starts_with(b"<") {
-        return Err(invalid(
+        return Err(invalid(&[
             "the file is an HTML or XML page, perhaps an error page or a login page; check the address",
-        ));
+        ]));
     }
     if starts(b"version https://git-lfs") {
-        return Err(invalid("the file is a Git LFS pointer, not the file itself; fetch it with `git lfs pull`"));
+        return Err(invalid(&["the file is a Git LFS pointer, not the file itself; fetch it with `git lfs pull`"]));
     }
     if starts(b"#version") {
         return Err(unsupported("a list of merges (merges.txt)"));
@@ -53,13 +54,15 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), Error> {
     if body.starts_with(b"[PAD]") || body.starts_with(b"[UNK]") {
         return Err(unsupported("a list of words (vocab.txt)"));
     }
-    Err(invalid("the file does not begin with '{', so it is no tokenizer.json"))
+    Err(invalid(&["the file does not begin with '{', so it is no tokenizer.json"]))
 }
 
 /// Names the file by a top-level key that no tokenizer.json has.
 pub(super) fn unknown_key(key: &str, value: &str) -> Error {
     match key {
-        _ if value.starts_with(|c: char| c.is_ascii_digit()) => unsupported("a map of words to numbers (vocab.json)"),
+        _ if value.as_bytes().first().is_some_and(u8::is_ascii_digit) => {
+            unsupported("a map of words to numbers (vocab.json)")
+        }
         "config" | "special_tokens" | "vocab" | "image" => unsupported("a tekken.json"),
         "pat_str" | "bpe_ranks" | "explicit_n_vocab" => unsupported("a tiktoken vocabulary in JSON"),
         "tokenizer_class"
@@ -69,8 +72,8 @@ pub(super) fn unknown_key(key: &str, value: &str) -> Error {
         | "bos_token"
         | "clean_up_tokenization_spaces" => unsupported("a tokenizer_config.json"),
         "architectures" | "model_type" => unsupported("a config.json"),
-        "error" | "message" => invalid("the file is the error message of a server; check the address"),
-        _ => invalid(&format!("the file has the top-level key {key:?}, which the reference refuses")),
+        "error" | "message" => invalid(&["the file is the error message of a server; check the address"]),
+        _ => invalid(&["the file has the top-level key ", &quoted(key), ", which the reference refuses"]),
     }
 }
 
@@ -92,15 +95,7 @@ fn is_rank_line(bytes: &[u8]) -> bool {
     }
 }
 
-fn invalid(what: &str) -> Error {
-    Error::new(ErrorCode::InvalidTokenizer, what)
-}
-
 fn unsupported(what: &str) -> Error {
-    Error::new(
-        ErrorCode::UnsupportedTokenizer,
-        format!(
-            "the file seems to be {what}, not a tokenizer.json; convert it, or fetch the tokenizer.json of the model"
-        ),
-    )
+    let rest = ", not a tokenizer.json; convert it, or fetch the tokenizer.json of the model";
+    Error::new(ErrorCode::UnsupportedTokenizer, ["the file seems to be ", what, rest].concat())
 }

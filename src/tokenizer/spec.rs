@@ -1,10 +1,8 @@
 //! What a tokenizer.json says, before anything is numbered or built: the one place where a reading that differs
 //! from the file (see [`Compat`](super::Compat)) can change it.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
-
 use super::chain::Step;
-use super::general;
+use super::{general, limit_exceeded};
 use crate::Error;
 
 /// A parsed tokenizer.json.
@@ -35,21 +33,12 @@ pub(super) struct Decoder {
     pub words: String,
 }
 
-/// The vocabulary of the model, in file order, its contents in one buffer.
+/// The vocabulary of the model, in file order.
 #[derive(Debug, Default)]
 pub(super) struct Vocab {
-    pub buffer: String,
-    pub entries: Vec<Entry>,
+    pub words: Words,
     /// Unigram: a list, where two ids may share one content. Otherwise a map, where the last of equal keys counts.
     pub is_list: bool,
-}
-
-/// One token of the model.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Entry {
-    pub id: u32,
-    pub start: u32,
-    pub len: u32,
 }
 
 /// One entry of `added_tokens`.
@@ -76,7 +65,8 @@ pub(super) struct Word {
     pub special: bool,
 }
 
-/// Every token that decodes, by ascending id, each id once.
+/// Tokens with their contents in one buffer: every token that decodes, by ascending id, each id once; while a file
+/// is read, in its order.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     /// The contents.
@@ -87,15 +77,28 @@ pub(super) struct Words {
 impl Words {
     /// The token of an id.
     pub fn get(&self, id: u32) -> Option<Word> {
+        self.list.get(self.position(id)?).copied()
+    }
+
+    fn position(&self, id: u32) -> Option<usize> {
         // Without holes the id is the position.
-        let direct = usize::try_from(id).ok().and_then(|at| self.list.get(at)).filter(|word| word.id == id);
-        direct.or_else(|| self.list.get(self.list.binary_search_by_key(&id, |word| word.id).ok()?)).copied()
+        if self.list.get(id as usize).is_some_and(|word| word.id == id) {
+            return Some(id as usize);
+        }
+        self.list.binary_search_by_key(&id, |word| word.id).ok()
     }
 
     /// The content of a token.
     pub fn text(&self, word: Word) -> &str {
         let start = word.start as usize;
         self.buffer.get(start..start + word.len as usize).unwrap_or_default()
+    }
+
+    /// Writes a content to the buffer, for a token that is not in the list yet.
+    fn write(&mut self, id: u32, content: &str, special: bool) -> Word {
+        let start = self.buffer.len() as u32;
+        self.buffer.push_str(content);
+        Word { id, start, len: content.len() as u32, special }
     }
 }
 
@@ -107,251 +110,274 @@ impl Spec {
     /// number; an empty content is passed over; a content once special stays special; a token that the normalizer
     /// changes decodes to the changed form. "Special" is a property of the decoded string, not of the id.
     pub fn number(&mut self) -> Result<Words, Error> {
-        let Vocab { mut buffer, mut entries, is_list } = std::mem::take(&mut self.vocab);
-        let index = Index::new(buffer.as_bytes(), &mut entries, is_list);
-        let normalized = self.normalized_contents()?;
+        let Vocab { mut words, is_list } = std::mem::take(&mut self.vocab);
+        let mut index = Index::new(words.list.len() + self.added.len());
+        let has_twins = index.fill(&mut words, is_list)?;
+        let forms = self.normalized_contents()?;
+        let mut forms = forms.iter();
 
-        let count = u32::try_from(entries.len()).unwrap_or(u32::MAX);
-        let (mut next, mut call) = (count, 0);
-        let mut ids: HashMap<&str, u32> = HashMap::new();
-        let mut contents: BTreeMap<u32, &str> = BTreeMap::new();
-        let mut changed: HashMap<u32, &str> = HashMap::new();
-        let mut special: HashSet<&str> = HashSet::new();
-        for (at, token) in self.added.iter().enumerate() {
-            if token.content.is_empty() {
+        let count = words.list.len() as u32;
+        let (mut next, mut last_call, mut highest) = (count, 0, None);
+        let mut positions = Vec::with_capacity(self.added.len());
+        let mut changed = Vec::new();
+        for AddedToken { content, special, normalized, call, .. } in &self.added {
+            if content.is_empty() {
                 continue;
             }
-            if token.call != call {
-                call = token.call;
-                let highest = contents.keys().next_back().filter(|&&id| id >= count || count == 0);
-                next = highest.map_or(count, |id| id.wrapping_add(1));
+            if *call != last_call {
+                last_call = *call;
+                let above = highest.filter(|&id| id >= count || count == 0);
+                next = above.map_or(count, |id: u32| id.wrapping_add(1));
             }
-            let content = token.content.as_str();
-            let known = ids.get(content).copied();
-            let id = known
-                .or_else(|| index.find(buffer.as_bytes(), &entries, content).map(|entry| entry.id))
-                .unwrap_or_else(|| {
-                    next = next.wrapping_add(1);
-                    next.wrapping_sub(1)
-                });
-            if let Some(form) = normalized.get(&at).filter(|form| *form != content) {
-                changed.insert(id, form);
+            let form = if *normalized { forms.next() } else { None };
+            let place = index.find(&words, content)?;
+            let at = place.at.unwrap_or(words.list.len());
+            if place.at.is_none() {
+                index.set(&place, at);
+                let word = words.write(next, content, false);
+                words.list.push(word);
+                next = next.wrapping_add(1);
             }
-            ids.insert(content, id);
-            contents.insert(id, content);
-            if token.special {
-                special.insert(content);
+            positions.push(at);
+            let Some(word) = words.list.get_mut(at) else { continue };
+            highest = highest.max(Some(word.id));
+            word.special |= special;
+            if let Some(form) = form.filter(|form| *form != content) {
+                changed.push((word.id, form, false));
             }
         }
-
-        let mut list: Vec<Word> = Vec::with_capacity(entries.len() + contents.len());
-        list.extend(entries.iter().map(|&Entry { id, start, len }| Word { id, start, len, special: false }));
-        for content in &special {
-            if let Some(at) = index.position(buffer.as_bytes(), &entries, content) {
-                // In a list, later ids may have the same content.
-                let twins = index.twins.get(&at).into_iter().flatten();
-                for at in twins.chain([&at]) {
-                    if let Some(word) = list.get_mut(*at as usize) {
-                        word.special = true;
-                    }
+        for (_, form, special) in &mut changed {
+            *special = index.special(&words, form)?;
+        }
+        if has_twins {
+            for at in 0..words.list.len() {
+                let Some(&word) = words.list.get(at) else { break };
+                let special = index.special(&words, words.text(word))?;
+                if let Some(word) = words.list.get_mut(at) {
+                    word.special = special;
                 }
             }
         }
-        for (&id, &content) in &contents {
-            let text = changed.get(&id).copied().unwrap_or(content);
-            let (start, len) = (buffer.len() as u32, text.len() as u32);
-            buffer.push_str(text);
-            list.push(Word { id, start, len, special: special.contains(text) });
+        if !words.list.is_sorted_by(|word, next| word.id < next.id) {
+            // Added tokens stand last, so they win over the model's; among the model's own, the last in the file wins.
+            for at in positions {
+                words.list.extend(words.list.get(at).copied());
+            }
+            sort_by_id(&mut words.list);
+            words.list.dedup_by(|next, kept| {
+                let same = next.id == kept.id;
+                if same {
+                    *kept = *next;
+                }
+                same
+            });
         }
-        // Added tokens stand last, so they win over the model's; among the model's own, the last in the file wins.
-        list.sort_by_key(|word| word.id);
-        list.reverse();
-        list.dedup_by_key(|word| word.id);
-        list.reverse();
-        Ok(Words { buffer, list })
+        for (id, form, special) in changed {
+            let word = words.write(id, form, special);
+            if let Some(old) = words.position(id).and_then(|at| words.list.get_mut(at)) {
+                *old = word;
+            }
+        }
+        Ok(words)
     }
 
-    /// The normalizer's forms of the added tokens it applies to, by position.
-    fn normalized_contents(&self) -> Result<HashMap<usize, String>, Error> {
-        let Some(normalizer) = &self.normalizer else { return Ok(HashMap::new()) };
-        let affected =
-            || self.added.iter().enumerate().filter(|(_, token)| token.normalized && !token.content.is_empty());
-        if affected().next().is_none() {
-            return Ok(HashMap::new());
+    /// The normalizer's forms of the added tokens it applies to.
+    fn normalized_contents(&self) -> Result<Vec<String>, Error> {
+        let affected = self.added.iter().filter(|token| token.normalized && !token.content.is_empty());
+        let contents: Vec<&str> = affected.map(|token| token.content.as_str()).collect();
+        match &self.normalizer {
+            Some(normalizer) if !contents.is_empty() => general::normalize(normalizer, &contents),
+            _ => Ok(Vec::new()),
         }
-        let contents: Vec<&str> = affected().map(|(_, token)| token.content.as_str()).collect();
-        let forms = general::normalize(normalizer, &contents)?;
-        Ok(affected().map(|(at, _)| at).zip(forms).collect())
     }
 }
 
-/// Finds the model's entries by content.
+/// Sorts by id and leaves equal ids in their order: a counting pass for each byte of the ids.
+fn sort_by_id(list: &mut Vec<Word>) {
+    let mut sorted = list.clone();
+    for shift in [0, 8, 16, 24] {
+        let digit = |word: &Word| (word.id >> shift) as u8 as usize;
+        let mut places = [0_usize; 256];
+        for word in list.iter() {
+            places[digit(word)] += 1;
+        }
+        let mut sum = 0;
+        for place in &mut places {
+            sum += std::mem::replace(place, sum);
+        }
+        for word in list.iter() {
+            let place = &mut places[digit(word)];
+            if let Some(slot) = sorted.get_mut(*place) {
+                *slot = *word;
+            }
+            *place += 1;
+        }
+        std::mem::swap(list, &mut sorted);
+    }
+}
+
+/// Finds words by content: open addressing, at most half full.
 struct Index {
-    /// Open addressing: the high half is a hash, the low half a position plus one; zero is empty.
+    /// The high half is a hash, the low half a position plus one; zero is free.
     slots: Vec<u64>,
-    /// Used instead when contents were made to collide: always fast enough.
-    sorted: Option<BTreeMap<Box<[u8]>, u32>>,
-    /// In a list, the later positions of a content by its first one.
-    twins: HashMap<u32, Vec<u32>>,
+    /// How many more slots may be passed on the way to the right ones.
+    patience: usize,
+}
+
+/// Where a content is in the index, or would be.
+struct Place {
+    slot: usize,
+    hash: u64,
+    /// The position of the word that has it.
+    at: Option<usize>,
 }
 
 impl Index {
-    /// Indexes the entries. Of a map's equal keys only the last stays, at the place of the first.
-    fn new(bytes: &[u8], entries: &mut Vec<Entry>, is_list: bool) -> Index {
-        Index::with_patience(bytes, entries, is_list, 16)
+    /// An index for so many words.
+    fn new(count: usize) -> Index {
+        let size = (count * 2).next_power_of_two().max(16);
+        // A word costs one or two steps; only contents that were made to collide cost so many.
+        Index { slots: vec![0; size], patience: count * 32 + 1024 }
     }
 
-    /// `patience` is how many steps a content may cost on average before hashing is given up.
-    fn with_patience(bytes: &[u8], entries: &mut Vec<Entry>, is_list: bool, patience: usize) -> Index {
-        let size = (entries.len() * 2).next_power_of_two().max(16);
-        let mut index = Index { slots: vec![0; size], sorted: None, twins: HashMap::new() };
-        let mut steps = entries.len().saturating_mul(patience);
-        let mut repeated = Vec::new();
-        for at in 0..entries.len() {
-            let Some(entry) = entries.get(at).copied() else { break };
-            let content = text(bytes, entry);
-            let first = match &mut index.sorted {
-                None => {
-                    let (first, cost) = index.insert(bytes, entries, content, at as u32);
-                    steps = steps.saturating_sub(cost);
-                    if steps == 0 {
-                        let known = entries.iter().take(at + 1).enumerate().rev();
-                        index.sorted = Some(known.map(|(at, &entry)| (text(bytes, entry).into(), at as u32)).collect());
-                    }
-                    first
+    /// Indexes a vocabulary; true if it has twins. Of a map's equal keys only the last stays, at the place of the
+    /// first; of a list's, the last is found.
+    fn fill(&mut self, words: &mut Words, is_list: bool) -> Result<bool, Error> {
+        let (mut kept, mut has_twins) = (0, false);
+        for at in 0..words.list.len() {
+            let Some(&word) = words.list.get(at) else { break };
+            let place = self.find(words, words.text(word))?;
+            if let Some(first) = place.at.filter(|_| !is_list) {
+                if let Some(first) = words.list.get_mut(first) {
+                    first.id = word.id;
                 }
-                Some(sorted) => {
-                    let first = *sorted.entry(content.into()).or_insert(at as u32);
-                    Some(first).filter(|&first| first != at as u32)
-                }
-            };
-            let Some(first) = first else { continue };
-            if is_list {
-                index.twins.entry(first).or_default().push(at as u32);
-            } else {
-                repeated.push(at as u32);
-                if let Some(earlier) = entries.get_mut(first as usize) {
-                    earlier.id = entry.id;
-                }
+                continue;
             }
+            has_twins |= place.at.is_some();
+            self.set(&place, kept);
+            if let Some(slot) = words.list.get_mut(kept) {
+                *slot = word;
+            }
+            kept += 1;
         }
-        if !repeated.is_empty() {
-            let mut at = 0;
-            entries.retain(|_| {
-                at += 1;
-                repeated.binary_search(&(at - 1)).is_err()
-            });
-            return Index::with_patience(bytes, entries, is_list, patience);
-        }
-        index
+        words.list.truncate(kept);
+        Ok(has_twins)
     }
 
-    /// Inserts a position, or gives the earlier position of the same content; and how many slots were looked at.
-    fn insert(&mut self, bytes: &[u8], entries: &[Entry], content: &[u8], at: u32) -> (Option<u32>, usize) {
+    #[inline(never)]
+    fn find(&mut self, words: &Words, content: &str) -> Result<Place, Error> {
         let mask = self.slots.len() - 1;
-        let hash = hash(content);
-        let mut slot = hash as usize & mask;
-        for cost in 1.. {
-            let Some(value) = self.slots.get_mut(slot) else { break };
-            if *value == 0 {
-                *value = hash & !0xffff_ffff | u64::from(at + 1);
-                return (None, cost);
-            }
-            let other = (*value as u32).wrapping_sub(1);
-            if *value >> 32 == hash >> 32
-                && entries.get(other as usize).is_some_and(|&entry| text(bytes, entry) == content)
-            {
-                return (Some(other), cost);
-            }
-            slot = (slot + 1) & mask;
-        }
-        (None, 0)
-    }
-
-    fn position(&self, bytes: &[u8], entries: &[Entry], content: &str) -> Option<u32> {
-        let content = content.as_bytes();
-        if let Some(sorted) = &self.sorted {
-            return sorted.get(content).copied();
-        }
-        let mask = self.slots.len() - 1;
-        let hash = hash(content);
+        let hash = hash(content.as_bytes());
         let mut slot = hash as usize & mask;
         loop {
-            let value = self.slots.get(slot).copied().filter(|&value| value != 0)?;
-            let at = (value as u32).wrapping_sub(1);
-            if value >> 32 == hash >> 32 && entries.get(at as usize).is_some_and(|&entry| text(bytes, entry) == content)
-            {
-                return Some(at);
+            let value = self.slots.get(slot).copied().unwrap_or_default();
+            if value == 0 {
+                return Ok(Place { slot, hash, at: None });
             }
+            let at = (value as u32).wrapping_sub(1) as usize;
+            if value >> 32 == hash >> 32 && words.list.get(at).is_some_and(|&word| words.text(word) == content) {
+                return Ok(Place { slot, hash, at: Some(at) });
+            }
+            if self.patience == 0 {
+                return Err(limit_exceeded("the contents of the tokens were made to collide"));
+            }
+            self.patience -= 1;
             slot = (slot + 1) & mask;
         }
     }
 
-    /// The entry the reference finds for a content: in a list the last of equal ones.
-    fn find(&self, bytes: &[u8], entries: &[Entry], content: &str) -> Option<Entry> {
-        let first = self.position(bytes, entries, content)?;
-        let last = self.twins.get(&first).and_then(|twins| twins.last()).copied().unwrap_or(first);
-        entries.get(last as usize).copied()
+    /// Puts a position at a place.
+    fn set(&mut self, place: &Place, at: usize) {
+        if let Some(slot) = self.slots.get_mut(place.slot) {
+            *slot = place.hash & !0xffff_ffff | (at as u64 + 1);
+        }
     }
-}
 
-fn text(bytes: &[u8], entry: Entry) -> &[u8] {
-    let start = entry.start as usize;
-    bytes.get(start..start + entry.len as usize).unwrap_or_default()
+    /// Whether a content is that of a special token.
+    fn special(&mut self, words: &Words, content: &str) -> Result<bool, Error> {
+        let at = self.find(words, content)?.at;
+        Ok(at.and_then(|at| words.list.get(at)).is_some_and(|word| word.special))
+    }
 }
 
 /// A quick hash of a short string, good in both halves.
 fn hash(bytes: &[u8]) -> u64 {
     const K: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mix = |state: u64, word: u64| {
-        let product = u128::from(state ^ word) * u128::from(K);
-        (product as u64) ^ (product >> 64) as u64
+    let mut state = bytes.len() as u64;
+    let mut mix = |word: u64| {
+        state = (state ^ word).wrapping_mul(K);
+        state ^= state >> 32;
     };
     let (words, tail) = bytes.as_chunks::<8>();
-    let state = words.iter().fold(K ^ bytes.len() as u64, |state, word| mix(state, u64::from_le_bytes(*word)));
-    mix(state, tail.iter().fold(0, |word, &byte| word << 8 | u64::from(byte))).wrapping_mul(K)
+    for word in words {
+        mix(u64::from_le_bytes(*word));
+    }
+    let mut last = 0;
+    for &byte in tail {
+        last = last << 8 | u64::from(byte);
+    }
+    mix(last);
+    // Once more, so that the high half too depends on every byte.
+    mix(0);
+    state
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn vocab(words: &[&str]) -> (Vec<u8>, Vec<Entry>) {
-        let mut bytes = Vec::new();
-        let entry = |(id, word): (usize, &&str)| {
-            let start = bytes.len() as u32;
-            bytes.extend_from_slice(word.as_bytes());
-            Entry { id: id as u32, start, len: word.len() as u32 }
-        };
-        let entries = words.iter().enumerate().map(entry).collect();
-        (bytes, entries)
+    fn vocab(list: &[&str]) -> Words {
+        let mut words = Words::default();
+        for (id, word) in list.iter().enumerate() {
+            let word = words.write(id as u32, word, false);
+            words.list.push(word);
+        }
+        words
     }
 
     #[test]
-    fn the_index_is_the_same_with_and_without_hashing() {
-        let words = ["a", "b", "a", "", "c", "b", "a", "long enough for two words", "\u{0}", "a\u{0}"];
+    fn the_last_of_equal_contents_is_found() {
+        let list = ["a", "b", "a", "", "c", "b", "a", "long enough for two words", "\u{0}", "a\u{0}"];
         for is_list in [false, true] {
-            // One step per content is used up at once, then all is sorted.
-            for patience in [16, 1, 0] {
-                let (bytes, mut entries) = vocab(&words);
-                let index = Index::with_patience(&bytes, &mut entries, is_list, patience);
-                assert_eq!(entries.len(), if is_list { 10 } else { 7 });
-                for (word, id) in [("a", 6), ("b", 5), ("c", 4), ("", 3), ("a\u{0}", 9)] {
-                    assert_eq!(
-                        index.find(&bytes, &entries, word).map(|entry| entry.id),
-                        Some(id),
-                        "{word:?} {patience}"
-                    );
-                }
-                assert!(index.find(&bytes, &entries, "d").is_none());
+            let mut words = vocab(&list);
+            let mut index = Index::new(list.len());
+            assert_eq!(index.fill(&mut words, is_list), Ok(is_list));
+            assert_eq!(words.list.len(), if is_list { 10 } else { 7 });
+            for (word, id) in [("a", 6), ("b", 5), ("c", 4), ("", 3), ("a\u{0}", 9)] {
+                let at = index.find(&words, word).expect("found").at.expect("known");
+                assert_eq!(words.list[at].id, id, "{word:?}");
             }
+            assert!(index.find(&words, "d").expect("found").at.is_none());
         }
     }
 
     #[test]
-    fn a_list_keeps_every_twin() {
-        let (bytes, mut entries) = vocab(&["a", "b", "a", "a"]);
-        let index = Index::new(&bytes, &mut entries, true);
-        assert_eq!(index.twins, HashMap::from([(0, vec![2, 3])]));
+    fn contents_that_collide_are_refused() {
+        // All of them belong to a few places.
+        let mut words = Words::default();
+        let mut id = 0;
+        let mut number = 0_u64;
+        while id < 4000 {
+            number += 1;
+            let content = number.to_string();
+            if hash(content.as_bytes()) & 0x3ff == 0 {
+                let word = words.write(id, &content, false);
+                words.list.push(word);
+                id += 1;
+            }
+        }
+        let error = Index::new(words.list.len()).fill(&mut words, false).expect_err("they collide");
+        assert_eq!(error.code(), crate::ErrorCode::LimitExceeded);
+    }
+
+    #[test]
+    fn the_sort_is_stable() {
+        let ids = [7, 0x0102_0304, 3, u32::MAX, 7, 0, 256, 3, 7];
+        let mut list: Vec<Word> =
+            (0..).zip(ids).map(|(start, id)| Word { id, start, len: 0, special: false }).collect();
+        let mut expected: Vec<(u32, u32)> = list.iter().map(|word| (word.id, word.start)).collect();
+        sort_by_id(&mut list);
+        expected.sort_unstable();
+        assert_eq!(list.iter().map(|word| (word.id, word.start)).collect::<Vec<_>>(), expected);
     }
 }

@@ -12,12 +12,17 @@ use super::spec::{Word, Words};
 /// Tokens are copied in pieces of this many bytes: one load and one store for nearly all of them.
 const WIDE: usize = 16;
 
+/// So many tokens are copied between two looks at the room in the output.
+const BATCH: usize = 64;
+
 /// The id decodes to a token.
 const PRESENT: u64 = 1;
 /// `skip_special_tokens` leaves it out.
 const SPECIAL: u64 = 2;
 /// It is one byte of a run.
 const BYTE: u64 = 4;
+/// By itself it is not UTF-8, so each of its bytes may become U+FFFD.
+const PARTIAL: u64 = 8;
 
 /// Where a token's bytes are: start in the low 32 bits, length in 24 above them, flags in the top 8.
 #[derive(Debug, Clone, Copy, Default)]
@@ -29,14 +34,17 @@ impl Slot {
         (len < 1 << 24).then_some(Slot(start | (len as u64) << 32 | flags << 56))
     }
 
+    #[inline(always)]
     fn start(self) -> usize {
         self.0 as u32 as usize
     }
 
+    #[inline(always)]
     fn len(self) -> usize {
         (self.0 >> 32) as usize & 0xff_ffff
     }
 
+    #[inline(always)]
     fn has(self, flag: u64) -> bool {
         self.0 >> 56 & flag != 0
     }
@@ -55,8 +63,8 @@ pub(super) struct Table {
     far: Vec<u32>,
     /// What each token is when it comes first, if that can differ.
     first: Vec<Slot>,
-    /// Whether byte tokens form runs.
-    runs: bool,
+    /// How long a token that comes first can be.
+    longest_first: usize,
     /// How many of which character are cut from the front of the whole.
     cut: Option<(char, usize)>,
 }
@@ -133,7 +141,7 @@ impl Table {
             near,
             far,
             first: Vec::new(),
-            runs: plan.runs,
+            longest_first: 0,
             cut: plan.cut,
         };
         if plan.first_aware {
@@ -143,17 +151,24 @@ impl Table {
         let mut first_form = Vec::new();
         for &word in &words.list {
             let text = words.text(word);
-            let flags = if word.special { PRESENT | SPECIAL } else { PRESENT };
+            let mut flags = if word.special { PRESENT | SPECIAL } else { PRESENT };
             let start = table.bytes.len();
-            let byte = plan.form(text, false, &mut scratch, &mut table.bytes);
-            let len = table.bytes.len() - start;
+            let is_byte = plan.form(text, false, &mut scratch, &mut table.bytes);
+            let form = table.bytes.get(start..).unwrap_or_default();
+            let len = form.len();
+            if is_byte {
+                flags |= BYTE | PARTIAL;
+            } else if plan.byte_level && std::str::from_utf8(form).is_err() {
+                flags |= PARTIAL;
+            }
             let at = table.position(word.id)?;
-            *table.slots.get_mut(at)? = Slot::new(start, len, if byte { flags | BYTE } else { flags })?;
+            *table.slots.get_mut(at)? = Slot::new(start, len, flags)?;
             if plan.first_aware {
                 first_form.clear();
-                let byte = plan.form(text, true, &mut scratch, &mut first_form);
-                let flags = if byte { flags | BYTE } else { flags };
+                let is_byte = plan.form(text, true, &mut scratch, &mut first_form);
+                let flags = if is_byte { flags | BYTE } else { flags & !BYTE };
                 *table.first.get_mut(at)? = table.first_slot(start, &first_form, flags)?;
+                table.longest_first = table.longest_first.max(first_form.len());
             }
             if table.bytes.len() > room {
                 return None;
@@ -178,11 +193,17 @@ impl Table {
     }
 
     /// The slot of an id, at least of one that decodes to nothing.
-    #[inline]
+    #[inline(always)]
     fn slot(&self, id: u32) -> Slot {
-        if (id as usize) < self.near {
-            return self.slots.get(id as usize).copied().unwrap_or_default();
+        match self.slots.get(id as usize) {
+            Some(&slot) if (id as usize) < self.near => slot,
+            _ => self.far_slot(id),
         }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn far_slot(&self, id: u32) -> Slot {
         self.position(id).and_then(|at| self.slots.get(at)).copied().unwrap_or_default()
     }
 
@@ -191,70 +212,103 @@ impl Table {
         self.slot(id).has(PRESENT)
     }
 
+    /// The most bytes that the text of the ids has.
+    pub fn text_bytes_bound(&self, ids: &[u32]) -> usize {
+        let mut bytes = self.longest_first;
+        for &id in ids {
+            let slot = self.slot(id);
+            let most = if slot.has(PARTIAL) { slot.len() * 3 } else { slot.len() };
+            bytes = bytes.saturating_add(most);
+        }
+        bytes
+    }
+
     pub fn decode_into(&self, ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {
         // One bit of a slot hides it; which one, is settled here.
         let hidden = if options.skip_special_tokens { SPECIAL } else { 0 };
         let start = out.len();
         // A guess for most texts; beyond it, the buffer grows as it must.
-        out.reserve(ids.len().saturating_mul(5).min(1 << 24) + WIDE);
-        if self.runs {
-            self.walk::<true>(ids, hidden, out)
-        } else {
-            self.walk::<false>(ids, hidden, out)
-        }
+        out.reserve(ids.len().saturating_mul(5).min(1 << 24) + BATCH * WIDE);
+        self.walk(ids, hidden, out);
         if let Some((content, count)) = self.cut {
             let text = std::str::from_utf8(out.get(start..).unwrap_or_default()).unwrap_or_default();
             let cut = text.chars().take(count).take_while(|&c| c == content).count() * content.len_utf8();
-            out.drain(start..start + cut);
+            out.copy_within(start + cut.., start);
+            out.truncate(out.len() - cut);
         }
     }
 
-    fn walk<const RUNS: bool>(&self, mut ids: &[u32], hidden: u64, out: &mut Vec<u8>) {
+    /// Written out by hand, so that it is as fast in builds for size.
+    fn walk(&self, mut ids: &[u32], hidden: u64, out: &mut Vec<u8>) {
+        const NONE: usize = usize::MAX;
+        let mask = (PRESENT | hidden) << 56;
         // Where the run that is open began; runs are checked when they end.
-        let mut run = None;
+        let mut run = NONE;
         if !self.first.is_empty() {
-            let visible = |&id: &u32| {
-                let slot = self.slot(id);
-                slot.has(PRESENT) && !slot.has(hidden)
-            };
-            let Some(at) = ids.iter().position(visible) else { return };
-            let slot = ids.get(at).and_then(|&id| self.position(id)).and_then(|at| self.first.get(at));
-            let slot = slot.copied().unwrap_or_default();
-            run = (RUNS && slot.has(BYTE)).then_some(out.len());
-            self.copy(slot, out);
-            ids = ids.get(at + 1..).unwrap_or_default();
-        }
-        for &id in ids {
-            let slot = self.slot(id);
-            if !slot.has(PRESENT) || slot.has(hidden) {
-                continue;
-            }
-            if RUNS && slot.has(BYTE) != run.is_some() {
-                match run.take() {
-                    None => run = Some(out.len()),
-                    Some(start) => close_run(start, out),
+            loop {
+                let Some((&id, rest)) = ids.split_first() else { return };
+                ids = rest;
+                if self.slot(id).0 & mask == PRESENT << 56 {
+                    let slot = self.position(id).and_then(|at| self.first.get(at)).copied().unwrap_or_default();
+                    if slot.has(BYTE) {
+                        run = out.len();
+                    }
+                    let form = self.bytes.get(slot.start()..slot.start() + slot.len());
+                    out.extend_from_slice(form.unwrap_or_default());
+                    break;
                 }
             }
-            self.copy(slot, out);
         }
-        if let Some(start) = run {
-            close_run(start, out);
-        }
-    }
-
-    #[inline]
-    fn copy(&self, slot: Slot, out: &mut Vec<u8>) {
-        let (start, len) = (slot.start(), slot.len());
-        let rest = self.bytes.get(start..).unwrap_or_default();
-        match rest.first_chunk::<WIDE>() {
-            Some(wide) if len <= WIDE => {
-                let end = out.len() + len;
-                out.extend_from_slice(wide);
-                out.truncate(end);
+        // Behind `at`, the output has zeros to write over.
+        let mut at = out.len();
+        for batch in ids.chunks(BATCH) {
+            make_room(at, out);
+            for &id in batch {
+                let slot = self.slot(id);
+                if slot.0 & mask != PRESENT << 56 {
+                    continue;
+                }
+                if slot.has(BYTE) != (run != NONE) {
+                    if run == NONE {
+                        run = at;
+                    } else {
+                        out.truncate(at);
+                        close_run(run, out);
+                        at = out.len();
+                        make_room(at, out);
+                        run = NONE;
+                    }
+                }
+                let (start, len) = (slot.start(), slot.len());
+                let from = self.bytes.get(start..).and_then(|rest| rest.first_chunk::<WIDE>());
+                let to = out.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<WIDE>());
+                match (from, to) {
+                    (Some(from), Some(to)) if len <= WIDE => {
+                        *to = *from;
+                        at += len;
+                    }
+                    _ => {
+                        out.truncate(at);
+                        out.extend_from_slice(self.bytes.get(start..start + len).unwrap_or_default());
+                        at = out.len();
+                        make_room(at, out);
+                    }
+                }
             }
-            _ => out.extend_from_slice(rest.get(..len).unwrap_or_default()),
+        }
+        out.truncate(at);
+        if run != NONE {
+            close_run(run, out);
         }
     }
+}
+
+/// Makes the output so long that a batch of tokens fits behind `at`.
+#[inline(never)]
+fn make_room(at: usize, out: &mut Vec<u8>) {
+    const ZEROS: [u8; BATCH * WIDE] = [0; BATCH * WIDE];
+    let missing = (at + ZEROS.len()).saturating_sub(out.len());
+    out.extend_from_slice(ZEROS.get(..missing).unwrap_or(&ZEROS));
 }
 
 /// Puts one U+FFFD for each byte of a run that is not UTF-8 as a whole.
@@ -264,7 +318,9 @@ fn close_run(start: usize, out: &mut Vec<u8>) {
     if std::str::from_utf8(run).is_err() {
         let count = run.len();
         out.truncate(start);
-        out.extend_from_slice("\u{fffd}".repeat(count).as_bytes());
+        for _ in 0..count {
+            out.extend_from_slice("\u{fffd}".as_bytes());
+        }
     }
 }
 
@@ -281,7 +337,8 @@ fn near(list: &[Word]) -> usize {
     near
 }
 
-#[cfg(all(test, not(target_arch = "wasm32")))]
+#[cfg(not(target_arch = "wasm32"))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::tokenizer::chain::Chain;
@@ -375,6 +432,9 @@ mod tests {
                     table.decode_into(&ids, options, &mut ours);
                     chain.decode_into(&ids, options, &mut expected);
                     assert_eq!(ours, expected, "{ids:?} {options:?} {decoder}");
+                    let text = String::from_utf8_lossy(&ours[1..]).len();
+                    let bounds = [table.text_bytes_bound(&ids), chain.text_bytes_bound(&ids)];
+                    assert!(bounds.iter().all(|&bound| text <= bound), "{text} {bounds:?} {ids:?} {decoder}");
                 }
                 assert!(ids.iter().all(|&id| table.contains(id) == chain.words.get(id).is_some()));
             }

@@ -81,6 +81,66 @@ fn deep_nesting_is_refused_without_a_deep_stack() {
     assert!(use_all(nested(5000).as_bytes()).is_err());
 }
 
+#[track_caller]
+fn exceeds(bytes: &[u8]) {
+    let error = Tokenizer::from_json(bytes).expect_err("beyond a limit");
+    assert_eq!(error.code(), ErrorCode::LimitExceeded, "{error}");
+}
+
+#[test]
+fn too_large_files_are_refused() {
+    let mut bytes = whole().json().into_bytes();
+    bytes.resize(256 << 20, b' ');
+    assert!(use_all(&bytes).is_ok());
+    bytes.push(b' ');
+    exceeds(&bytes);
+    let many = "\"\":1,".repeat(1 << 22);
+    let file = |last: &str| format!("{{\"model\":{{\"type\":\"BPE\",\"merges\":[],\"vocab\":{{{many}{last}}}}}}}");
+    exceeds(file("\"a\":2").as_bytes());
+    let lists = "[\"\",0],".repeat(1 << 22);
+    let unigram = format!("{{\"model\":{{\"type\":\"Unigram\",\"vocab\":[{lists}[\"a\",0]]}}}}");
+    exceeds(unigram.as_bytes());
+}
+
+#[test]
+fn decoders_that_make_tokens_longer_are_refused_beyond_a_limit() {
+    let grow =
+        |pattern: &str, content: &str| json!({"type": "Replace", "pattern": {"String": pattern}, "content": content});
+    let thousand = "a".repeat(1000);
+    let file = |decoders: Vec<serde_json::Value>| {
+        whole().decoder(json!({"type": "Sequence", "decoders": decoders})).json().into_bytes()
+    };
+    let first =
+        [json!({"type": "ByteFallback"}), json!({"type": "Fuse"}), json!({"type": "BPEDecoder", "suffix": "b"})];
+    for step in [grow("a", &thousand), grow("", &thousand), grow("", &"é".repeat(20_000))] {
+        assert!(use_all(&file(vec![step.clone()])).is_ok());
+        exceeds(&file(vec![step.clone(); 6]));
+        for before in &first {
+            exceeds(&file([vec![before.clone()], vec![step.clone(); 6]].concat()));
+        }
+    }
+    // Each step may double the text.
+    exceeds(&file(vec![grow("", "b"); 40]));
+    assert!(use_all(&file(vec![json!({"type": "Fuse"}); 64])).is_ok());
+    exceeds(&file(vec![json!({"type": "Fuse"}); 65]));
+}
+
+#[test]
+#[cfg(feature = "general")]
+fn regular_expressions_and_normalizers_that_make_tokens_longer_are_refused_beyond_a_limit() {
+    let thousand = "a".repeat(1000);
+    for pattern in [json!({"String": "a"}), json!({"Regex": "a"}), json!({"Regex": "(?=a)|a"})] {
+        let grow = json!({"type": "Replace", "pattern": pattern, "content": thousand});
+        let decoder = json!({"type": "Sequence", "decoders": vec![grow.clone(); 5]});
+        exceeds(whole().decoder(decoder).json().as_bytes());
+        let normalizer = json!({"type": "Sequence", "normalizers": vec![grow.clone(); 5]});
+        exceeds(whole().add("aaa", 9, "n").normalizer(normalizer).json().as_bytes());
+        assert!(use_all(whole().add("<x>", 9, "n").normalizer(grow).json().as_bytes()).is_ok());
+    }
+    let prepend = json!({"type": "Prepend", "prepend": "é".repeat(3 << 20)});
+    exceeds(whole().add("<x>", 9, "n").normalizer(prepend).json().as_bytes());
+}
+
 #[test]
 #[cfg(feature = "general")]
 fn damaged_normalizers_are_refused() {

@@ -278,145 +278,165 @@ fn handmade_tokenizers() {
     );
 }
 
-/// Compares with what one version of `transformers` gave: hand-made tokenizers and configs, and the real ones.
-fn check_compat(compat: Compat, name: &str) -> (usize, usize, usize) {
-    let file = read_json(&format!("tests/oracle/compat/{name}.json"));
-    let (mut checked, mut refused, mut texts, mut failures) = (0, 0, 0, Vec::new());
-    for item in file["handmade"].as_array().unwrap() {
-        let (name, json) = (item["name"].as_str().unwrap(), serde_json::to_vec(&item["tokenizer"]).unwrap());
-        let config = (!item["config"].is_null()).then(|| serde_json::to_vec(&item["config"]).unwrap());
-        let loaded =
-            Tokenizer::load(&json, &LoadOptions { compat, config: config.as_deref(), ..LoadOptions::default() });
-        // Where transformers itself fails there is nothing to be equal to.
-        let Some(cases) = item["cases"].as_array() else {
-            refused += 1;
-            continue;
-        };
-        if !cfg!(feature = "general")
-            && loaded.as_ref().is_err_and(|error| error.code() == ErrorCode::EngineNotAvailable)
-        {
-            continue;
-        }
-        checked += 1;
-        let result = loaded.map_err(|error| format!("does not load: {error}")).and_then(|tokenizer| {
-            for case in cases {
-                let ids = ids_of(&case["ids"]);
-                check_text(&tokenizer, &ids, false, case["text"].as_str().unwrap())?;
-                check_text(&tokenizer, &ids, true, case["skipped"].as_str().unwrap())?;
-                texts += 2;
-            }
-            Ok(())
-        });
-        if let Err(error) = result {
-            failures.push(format!("{name} {}: {error}", item["config"]));
-        }
-    }
-    for item in file["real"].as_array().unwrap() {
-        let key = item["key"].as_str().unwrap();
-        let (json, config) = (
-            tokenizer_file(key, "tokenizer.json"),
-            has_config(key).then(|| tokenizer_file(key, "tokenizer_config.json")),
-        );
-        let options = LoadOptions { compat, config: config.as_deref(), ..LoadOptions::default() };
-        let tokenizer = match Tokenizer::load(&json, &options) {
-            Ok(tokenizer) => tokenizer,
-            Err(error) if !cfg!(feature = "general") && error.code() == ErrorCode::EngineNotAvailable => continue,
-            Err(error) => panic!("{key}: {error}"),
-        };
-        checked += 1;
-        match check_real_compat(key, item, &tokenizer) {
-            Ok(count) => texts += count,
-            Err(error) => failures.push(format!("{key}: {error}")),
-        }
-    }
-    assert!(failures.is_empty(), "{} failures:\n\n{}", failures.len(), failures.join("\n\n"));
-    (checked, refused, texts)
-}
-
-fn has_config(key: &str) -> bool {
-    let manifest = read_json("tests/oracle/tokenizers.json");
-    let entry = manifest["tokenizers"].as_array().unwrap().iter().find(|entry| entry["key"] == key);
-    !entry.expect("a tokenizer of the manifest")["files"]["tokenizer_config.json"].is_null()
-}
-
-fn check_real_compat(key: &str, item: &Value, tokenizer: &Tokenizer) -> Result<usize, String> {
-    let expected = read_json(&format!("tests/oracle/expected/{key}.json"));
-    let others = item["other_texts"].as_array().expect("texts");
-    let mut texts = 0;
-    for case in expected["cases"].as_array().expect("cases") {
-        let (ids, mut kept) = (ids_of(&case["ids"]), case["text"].as_str().expect("a text"));
-        let mut skipped = case["skipped"].as_str().unwrap_or(kept);
-        if let Some(other) = others.iter().find(|other| other["name"] == case["name"]) {
-            (kept, skipped) = (other["text"].as_str().unwrap(), other["skipped"].as_str().unwrap());
-        }
-        for (skip, text) in [(false, kept), (true, skipped)] {
-            check_text(tokenizer, &ids, skip, text).map_err(|error| format!("case {}: {error}", case["name"]))?;
-            texts += 1;
-        }
-    }
-    for sweep in item["sweeps"].as_array().expect("sweeps") {
-        let name = sweep["name"].as_str().expect("a name");
-        let (_, lists) = sweep_lists(name, expected["max_id"].as_u64().expect("max_id") as u32 + 1 + 24);
-        for (skip, which) in [(false, "kept"), (true, "skipped")] {
-            let got = digest(lists.iter().map(|ids| tokenizer.decode(ids, options(skip))));
-            if sweep[which] != *got {
-                return Err(format!("sweep {name}, skip_special_tokens={skip}: another digest"));
-            }
-            texts += lists.len();
-        }
-    }
-    Ok(texts)
-}
-
+#[cfg(not(feature = "general"))]
 #[test]
-fn transformers4() {
-    assert_eq!(
-        check_compat(Compat::Transformers4, "transformers4"),
-        (288, 21, 5_016_858),
-        "tokenizers, refused there, texts"
-    );
-}
-
-#[test]
-fn transformers5() {
-    let counts = if cfg!(feature = "general") { (301, 8, 5_017_606) } else { (189, 8, 4_879_740) };
-    assert_eq!(check_compat(Compat::Transformers5, "transformers5"), counts, "tokenizers, refused there, texts");
-}
-
-#[test]
-fn configs_that_cannot_be_read_are_errors() {
-    let items = read_json("tests/oracle/compat/transformers5.json");
-    let json = serde_json::to_vec(&items["handmade"][0]["tokenizer"]).unwrap();
-    let load = |config: &[u8], compat| {
-        let options = LoadOptions { compat, config: Some(config), ..LoadOptions::default() };
-        Tokenizer::load(&json, &options).map(|_| ())
-    };
-    let bad: [&[u8]; 13] = [
-        b"",
-        b"[]",
-        b"null",
-        b"{",
-        b"{} x",
-        b"\xff",
-        b"{\"a\":1,}",
-        b"{\"eos_token\":3}",
-        b"{\"eos_token\":{\"content\":\"x\"}}",
-        b"{\"added_tokens_decoder\":null}",
-        b"{\"added_tokens_decoder\":{\"x\":{}}}",
-        b"{\"added_tokens_decoder\":{\"1\":\"x\"}}",
-        b"{\"additional_special_tokens\":\"x\"}",
-    ];
+fn the_transformers_readings_need_the_general_engine() {
     for compat in [Compat::Transformers4, Compat::Transformers5] {
-        for config in bad {
-            let error = load(config, compat).expect_err(&String::from_utf8_lossy(config));
-            assert_eq!(error.code(), ErrorCode::InvalidTokenizer);
-            assert!(error.message().starts_with("tokenizer_config.json: "), "{error}");
-        }
-        let error = load(b"{\"tokenizer_class\":\"CLIPTokenizerFast\"}", compat).expect_err("has a decode of its own");
-        assert_eq!(error.code(), ErrorCode::UnsupportedTokenizer);
-        assert_eq!(load(b" {} ", compat), Ok(()));
+        let options = LoadOptions { compat, ..LoadOptions::default() };
+        let error = Tokenizer::load(b"{}", &options).expect_err("no general engine");
+        assert_eq!(error.code(), ErrorCode::EngineNotAvailable);
     }
-    let list = b"{\"extra_special_tokens\":[\"x\"]}";
-    assert!(load(list, Compat::Transformers4).is_err() && load(list, Compat::Transformers5).is_ok());
-    assert_eq!(load(b"not read at all", Compat::Tokenizers), Ok(()));
+}
+
+/// The readings of `transformers`, which need the general engine.
+#[cfg(feature = "general")]
+mod compat {
+    use super::*;
+
+    /// Compares with what one version of `transformers` gave: hand-made tokenizers and configs, and the real ones.
+    fn check_compat(compat: Compat, name: &str) -> (usize, usize, usize) {
+        let file = read_json(&format!("tests/oracle/compat/{name}.json"));
+        let (mut checked, mut refused, mut texts, mut failures) = (0, 0, 0, Vec::new());
+        for item in file["handmade"].as_array().unwrap() {
+            let (name, json) = (item["name"].as_str().unwrap(), serde_json::to_vec(&item["tokenizer"]).unwrap());
+            let config = (!item["config"].is_null()).then(|| serde_json::to_vec(&item["config"]).unwrap());
+            let loaded =
+                Tokenizer::load(&json, &LoadOptions { compat, config: config.as_deref(), ..LoadOptions::default() });
+            // Where transformers itself fails there is nothing to be equal to.
+            let Some(cases) = item["cases"].as_array() else {
+                refused += 1;
+                continue;
+            };
+            if !cfg!(feature = "general")
+                && loaded.as_ref().is_err_and(|error| error.code() == ErrorCode::EngineNotAvailable)
+            {
+                continue;
+            }
+            checked += 1;
+            let result = loaded.map_err(|error| format!("does not load: {error}")).and_then(|tokenizer| {
+                for case in cases {
+                    let ids = ids_of(&case["ids"]);
+                    check_text(&tokenizer, &ids, false, case["text"].as_str().unwrap())?;
+                    check_text(&tokenizer, &ids, true, case["skipped"].as_str().unwrap())?;
+                    texts += 2;
+                }
+                Ok(())
+            });
+            if let Err(error) = result {
+                failures.push(format!("{name} {}: {error}", item["config"]));
+            }
+        }
+        for item in file["real"].as_array().unwrap() {
+            let key = item["key"].as_str().unwrap();
+            let (json, config) = (
+                tokenizer_file(key, "tokenizer.json"),
+                has_config(key).then(|| tokenizer_file(key, "tokenizer_config.json")),
+            );
+            let options = LoadOptions { compat, config: config.as_deref(), ..LoadOptions::default() };
+            let tokenizer = match Tokenizer::load(&json, &options) {
+                Ok(tokenizer) => tokenizer,
+                Err(error) if !cfg!(feature = "general") && error.code() == ErrorCode::EngineNotAvailable => continue,
+                Err(error) => panic!("{key}: {error}"),
+            };
+            checked += 1;
+            match check_real_compat(key, item, &tokenizer) {
+                Ok(count) => texts += count,
+                Err(error) => failures.push(format!("{key}: {error}")),
+            }
+        }
+        assert!(failures.is_empty(), "{} failures:\n\n{}", failures.len(), failures.join("\n\n"));
+        (checked, refused, texts)
+    }
+
+    fn has_config(key: &str) -> bool {
+        let manifest = read_json("tests/oracle/tokenizers.json");
+        let entry = manifest["tokenizers"].as_array().unwrap().iter().find(|entry| entry["key"] == key);
+        !entry.expect("a tokenizer of the manifest")["files"]["tokenizer_config.json"].is_null()
+    }
+
+    fn check_real_compat(key: &str, item: &Value, tokenizer: &Tokenizer) -> Result<usize, String> {
+        let expected = read_json(&format!("tests/oracle/expected/{key}.json"));
+        let others = item["other_texts"].as_array().expect("texts");
+        let mut texts = 0;
+        for case in expected["cases"].as_array().expect("cases") {
+            let (ids, mut kept) = (ids_of(&case["ids"]), case["text"].as_str().expect("a text"));
+            let mut skipped = case["skipped"].as_str().unwrap_or(kept);
+            if let Some(other) = others.iter().find(|other| other["name"] == case["name"]) {
+                (kept, skipped) = (other["text"].as_str().unwrap(), other["skipped"].as_str().unwrap());
+            }
+            for (skip, text) in [(false, kept), (true, skipped)] {
+                check_text(tokenizer, &ids, skip, text).map_err(|error| format!("case {}: {error}", case["name"]))?;
+                texts += 1;
+            }
+        }
+        for sweep in item["sweeps"].as_array().expect("sweeps") {
+            let name = sweep["name"].as_str().expect("a name");
+            let (_, lists) = sweep_lists(name, expected["max_id"].as_u64().expect("max_id") as u32 + 1 + 24);
+            for (skip, which) in [(false, "kept"), (true, "skipped")] {
+                let got = digest(lists.iter().map(|ids| tokenizer.decode(ids, options(skip))));
+                if sweep[which] != *got {
+                    return Err(format!("sweep {name}, skip_special_tokens={skip}: another digest"));
+                }
+                texts += lists.len();
+            }
+        }
+        Ok(texts)
+    }
+
+    #[test]
+    fn transformers4() {
+        assert_eq!(
+            check_compat(Compat::Transformers4, "transformers4"),
+            (288, 21, 5_016_858),
+            "tokenizers, refused there, texts"
+        );
+    }
+
+    #[test]
+    fn transformers5() {
+        assert_eq!(
+            check_compat(Compat::Transformers5, "transformers5"),
+            (301, 8, 5_017_606),
+            "tokenizers, refused there, texts"
+        );
+    }
+
+    #[test]
+    fn configs_that_cannot_be_read_are_errors() {
+        let items = read_json("tests/oracle/compat/transformers5.json");
+        let json = serde_json::to_vec(&items["handmade"][0]["tokenizer"]).unwrap();
+        let load = |config: &[u8], compat| {
+            let options = LoadOptions { compat, config: Some(config), ..LoadOptions::default() };
+            Tokenizer::load(&json, &options).map(|_| ())
+        };
+        let bad: [&[u8]; 13] = [
+            b"",
+            b"[]",
+            b"null",
+            b"{",
+            b"{} x",
+            b"\xff",
+            b"{\"a\":1,}",
+            b"{\"eos_token\":3}",
+            b"{\"eos_token\":{\"content\":\"x\"}}",
+            b"{\"added_tokens_decoder\":null}",
+            b"{\"added_tokens_decoder\":{\"x\":{}}}",
+            b"{\"added_tokens_decoder\":{\"1\":\"x\"}}",
+            b"{\"additional_special_tokens\":\"x\"}",
+        ];
+        for compat in [Compat::Transformers4, Compat::Transformers5] {
+            for config in bad {
+                let error = load(config, compat).expect_err(&String::from_utf8_lossy(config));
+                assert_eq!(error.code(), ErrorCode::InvalidTokenizer);
+                assert!(error.message().starts_with("tokenizer_config.json: "), "{error}");
+            }
+            let error =
+                load(b"{\"tokenizer_class\":\"CLIPTokenizerFast\"}", compat).expect_err("has a decode of its own");
+            assert_eq!(error.code(), ErrorCode::UnsupportedTokenizer);
+            assert_eq!(load(b" {} ", compat), Ok(()));
+        }
+        let list = b"{\"extra_special_tokens\":[\"x\"]}";
+        assert!(load(list, Compat::Transformers4).is_err() && load(list, Compat::Transformers5).is_ok());
+        assert_eq!(load(b"not read at all", Compat::Tokenizers), Ok(()));
+    }
 }

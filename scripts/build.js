@@ -35,17 +35,19 @@ function buildFlavour(name, features) {
   const target = join(ROOT, "target", `wasm-${name}`);
   step(`compiling ${name}`);
   run("cargo", [
-    ...["build", "--release", "--locked", "--lib", "--target", "wasm32-unknown-unknown", "--target-dir", target],
+    ...["build", "--profile", "wasm", "--locked", "--lib", "--target", "wasm32-unknown-unknown", "--target-dir", target],
     ...features,
   ]);
-  const wasm = join(target, "wasm32-unknown-unknown/release/token2text.wasm");
+  const wasm = join(target, "wasm32-unknown-unknown/wasm/token2text.wasm");
   const stamp = join(target, "bound.sha256");
-  const digest = createHash("sha256").update(readFileSync(wasm)).digest("hex");
+  // This file too: it says how the module is optimised.
+  const digest = createHash("sha256").update(readFileSync(wasm)).update(readFileSync(new URL(import.meta.url))).digest("hex");
   const output = join(GLUE, `${name}_bg.wasm`);
   if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
   step(`binding and optimising ${name}`);
   run("wasm-bindgen", ["--target", "web", "--out-dir", GLUE, "--out-name", name, wasm]);
-  run("npx", ["--no-install", "wasm-opt", "-O3", output, "-o", output]);
+  // Functions that are called once stay functions: put into their caller they compress worse.
+  run("npx", ["--no-install", "wasm-opt", "-O3", "--one-caller-inline-max-function-size", "0", output, "-o", output]);
   writeFileSync(stamp, digest);
 }
 

@@ -169,7 +169,7 @@ pub(crate) fn enrich_views(
 
 fn enrich_field(
     found: Found<'_>,
-    tokenizer: &Result<(&str, &Tokenizer), Refusal>,
+    tokenizer: &Result<(&str, &Tokenizer), Box<Refusal>>,
     options: &EnrichOptions,
     report: &mut Report,
 ) -> Option<Write> {
@@ -228,7 +228,7 @@ fn write(place: Resolved, text: Text, existing: Existing, field: &mut FieldRepor
     (field.status != Status::Kept).then_some(Write { object, key, before, text })
 }
 
-fn decode(ids: &Ids, tokenizer: &Tokenizer, options: &EnrichOptions) -> Result<Text, Refusal> {
+fn decode(ids: &Ids, tokenizer: &Tokenizer, options: &EnrichOptions) -> Result<Text, Box<Refusal>> {
     let most = options.limits.text_bytes_per_field;
     let mut room = most;
     let mut texts = Vec::new();

@@ -53,33 +53,32 @@ impl fmt::Display for ErrorCode {
     }
 }
 
-/// The error of every fallible call.
+/// The error of every fallible call. A pointer, so that a `Result` is small where it is passed on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Error {
-    code: ErrorCode,
-    message: String,
+    inner: Box<(ErrorCode, String)>,
 }
 
 impl Error {
     /// Makes an error. `message` is a sentence for a person: what was wrong, where, what to do.
     pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Error {
-        Error { code, message: message.into() }
+        Error { inner: Box::new((code, message.into())) }
     }
 
     /// The stable code.
     pub fn code(&self) -> ErrorCode {
-        self.code
+        self.inner.0
     }
 
     /// What was wrong, where, and what to do.
     pub fn message(&self) -> &str {
-        &self.message
+        &self.inner.1
     }
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.code, self.message)
+        write!(f, "{}: {}", self.code(), self.message())
     }
 }
 

@@ -93,8 +93,9 @@ pub(crate) struct Refusal {
 }
 
 impl Refusal {
-    pub(crate) fn new(reason: &'static str, detail: impl Into<String>) -> Refusal {
-        Refusal { reason, detail: detail.into() }
+    /// A pointer, so that a `Result` is small where it is passed on.
+    pub(crate) fn new(reason: &'static str, detail: impl Into<String>) -> Box<Refusal> {
+        Box::new(Refusal { reason, detail: detail.into() })
     }
 }
 
@@ -102,7 +103,7 @@ impl Refusal {
 pub(crate) type MaxIds = usize;
 
 /// Reads the ids of a JSON value, given its text.
-pub(crate) fn read(json: &[u8], encoding: Option<Encoding>, max: MaxIds) -> Result<Ids, Refusal> {
+pub(crate) fn read(json: &[u8], encoding: Option<Encoding>, max: MaxIds) -> Result<Ids, Box<Refusal>> {
     let mut reader = Reader { out: Ids::default(), max, encoding };
     if encoding == Some(Encoding::Base64Int32) {
         reader.base64(json)?;
@@ -122,7 +123,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn value(&mut self, json: &[u8], in_strings: usize) -> Result<(), Refusal> {
+    fn value(&mut self, json: &[u8], in_strings: usize) -> Result<(), Box<Refusal>> {
         let start = skip_space(json, 0);
         match json.get(start) {
             Some(b'[') => self.list(&json[start..]),
@@ -136,7 +137,7 @@ impl Reader {
     }
 
     /// A list of ids, or of lists of ids.
-    fn list(&mut self, json: &[u8]) -> Result<(), Refusal> {
+    fn list(&mut self, json: &[u8]) -> Result<(), Box<Refusal>> {
         let mut kinds = (false, false);
         let mut at = skip_space(json, 1);
         let mut index = 0;
@@ -172,10 +173,10 @@ impl Reader {
     }
 
     /// One list of a list of lists.
-    fn row(&mut self, json: &[u8], row: usize) -> Result<(), Refusal> {
+    fn row(&mut self, json: &[u8], row: usize) -> Result<(), Box<Refusal>> {
         let mut inner =
             Reader { out: Ids::default(), max: self.max.saturating_sub(self.out.ids.len()), encoding: self.encoding };
-        inner.list(json).map_err(|refusal| Refusal { detail: format!("row {row}, {}", refusal.detail), ..refusal })?;
+        inner.list(json).map_err(|refusal| Refusal::new(refusal.reason, format!("row {row}, {}", refusal.detail)))?;
         if inner.out.rows.is_some() {
             return Err(Refusal::new("nested_too_deep", format!("row {row} is a list of lists itself")));
         }
@@ -189,7 +190,7 @@ impl Reader {
     }
 
     /// One id that is not plain digits; `place` says where it stands.
-    fn item(&mut self, json: &[u8], place: &dyn Fn() -> String) -> Result<(), Refusal> {
+    fn item(&mut self, json: &[u8], place: &dyn Fn() -> String) -> Result<(), Box<Refusal>> {
         let refuse = |reason, what: &str| Err(Refusal::new(reason, format!("{} is {what}", place())));
         match json.first() {
             Some(b'-' | b'0'..=b'9' | b'N' | b'I') => {
@@ -212,7 +213,7 @@ impl Reader {
     }
 
     /// One id in a string: decimal digits, `np.int64(5)`, `token_id:5` where the layout says so.
-    fn string_item(&mut self, content: &[u8], place: &dyn Fn() -> String) -> Result<(), Refusal> {
+    fn string_item(&mut self, content: &[u8], place: &dyn Fn() -> String) -> Result<(), Box<Refusal>> {
         let (digits, spelling) = if self.encoding == Some(Encoding::TokenIdStrings) {
             (content.strip_prefix(b"token_id:"), Spelling::TokenIdStrings)
         } else if let Some(digits) = numpy_scalar(content) {
@@ -230,7 +231,7 @@ impl Reader {
         }
     }
 
-    fn number(&mut self, digits: &[u8], place: &dyn Fn() -> String) -> Result<u32, Refusal> {
+    fn number(&mut self, digits: &[u8], place: &dyn Fn() -> String) -> Result<u32, Box<Refusal>> {
         let reason = match number::id(digits) {
             Ok(id) => {
                 if !is_decimal(digits) {
@@ -247,7 +248,7 @@ impl Reader {
     }
 
     /// A string that holds ids: JSON, a printed NumPy array, the text of a Python list, one decimal number.
-    fn string(&mut self, content: &[u8], in_strings: usize) -> Result<(), Refusal> {
+    fn string(&mut self, content: &[u8], in_strings: usize) -> Result<(), Box<Refusal>> {
         let text = content.trim_ascii();
         if in_strings == MAX_JSON_IN_STRINGS {
             return Err(Refusal::new("not_ids", "the value is JSON in a string more than twice"));
@@ -273,7 +274,7 @@ impl Reader {
     }
 
     /// `{"arrayValue": {"values": [{"intValue": "5"}, ...]}}`, an attribute's value as OTLP/JSON has it.
-    fn otlp_array(&mut self, json: &[u8]) -> Result<bool, Refusal> {
+    fn otlp_array(&mut self, json: &[u8]) -> Result<bool, Box<Refusal>> {
         let Some(array) = only_member(json, &["arrayValue", "array_value"]) else { return Ok(false) };
         match only_member(array, &["values"]) {
             Some(values) if values.first() == Some(&b'[') => self.list(values)?,
@@ -285,7 +286,7 @@ impl Reader {
         Ok(true)
     }
 
-    fn base64(&mut self, json: &[u8]) -> Result<(), Refusal> {
+    fn base64(&mut self, json: &[u8]) -> Result<(), Box<Refusal>> {
         let refuse = |detail: String| Err(Refusal::new("not_ids", detail));
         if json.first() != Some(&b'"') {
             return refuse("the layout says base64, but the value is not a string".into());
@@ -309,7 +310,7 @@ impl Reader {
         Ok(())
     }
 
-    fn push(&mut self, id: u32) -> Result<(), Refusal> {
+    fn push(&mut self, id: u32) -> Result<(), Box<Refusal>> {
         if self.out.ids.len() >= self.max {
             return Err(too_many(self.max));
         }
@@ -322,7 +323,7 @@ impl Reader {
     }
 }
 
-fn too_many(max: MaxIds) -> Refusal {
+fn too_many(max: MaxIds) -> Box<Refusal> {
     Refusal::new("limit_exceeded", format!("the field has more than {max} ids (limit `idsPerField`)"))
 }
 

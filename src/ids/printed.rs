@@ -10,7 +10,7 @@ pub(super) struct Printed<'t> {
 }
 
 /// Reads a printed list of one dimension; nothing if the text is not such a list at all.
-pub(super) fn list(text: &[u8]) -> Result<Option<Printed<'_>>, Refusal> {
+pub(super) fn list(text: &[u8]) -> Result<Option<Printed<'_>>, Box<Refusal>> {
     let in_array = text.strip_prefix(b"array(").and_then(|rest| rest.strip_suffix(b")"));
     let list = in_array.unwrap_or(text);
     let Some(end) = list.iter().position(|&byte| byte == b']').filter(|_| list.starts_with(b"[")) else {
@@ -51,7 +51,7 @@ pub(super) fn numpy_scalar(text: &[u8]) -> Option<&[u8]> {
     is_integer_name(&call[..open]).then(|| &call[open + 1..])
 }
 
-fn number(item: &[u8], index: usize) -> Result<&[u8], Refusal> {
+fn number(item: &[u8], index: usize) -> Result<&[u8], Box<Refusal>> {
     match item {
         b"None" => return Err(Refusal::new("null_inside", format!("item {index} is None"))),
         b"True" | b"False" => return Err(Refusal::new("boolean_inside", format!("item {index} is a boolean"))),

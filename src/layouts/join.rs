@@ -13,7 +13,7 @@ pub(super) struct Part {
 }
 
 /// Joins the parts: one list, or one row for each group or leaf.
-pub(super) fn join(parts: Vec<Part>, join: Join, by_group: bool) -> Result<Ids, Refusal> {
+pub(super) fn join(parts: Vec<Part>, join: Join, by_group: bool) -> Result<Ids, Box<Refusal>> {
     if let Some(i) = parts.iter().position(|part| part.ids.rows.is_some()) {
         return Err(Refusal::new("nested_too_deep", format!("element {i} holds a list of lists")));
     }
@@ -60,7 +60,7 @@ fn with_rows(rows: Vec<Vec<u32>>) -> Ids {
 }
 
 /// One row for each element that is nobody's parent: the lists from its root down to it.
-fn along_parents(parts: &[Part]) -> Result<Ids, Refusal> {
+fn along_parents(parts: &[Part]) -> Result<Ids, Box<Refusal>> {
     let mut has_child = vec![false; parts.len()];
     for (i, part) in parts.iter().enumerate() {
         if let Some(parent) = part.parent {

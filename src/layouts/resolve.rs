@@ -21,7 +21,7 @@ pub(crate) struct Found<'l> {
     pub index: Option<usize>,
     /// The selection, and the address of what it is made by.
     pub select: Option<(&'l Select, String)>,
-    pub state: Result<Resolved, Refusal>,
+    pub state: Result<Resolved, Box<Refusal>>,
     /// Masks and log-probabilities of an odd length: address and message.
     pub odd_lengths: Vec<(String, String)>,
     pub text_path: Option<String>,
@@ -220,14 +220,14 @@ impl<'l> Resolver<'_, 'l> {
         located: &Located,
         context: &Context,
         found: &mut Found<'l>,
-    ) -> Result<Ids, Refusal> {
+    ) -> Result<Ids, Box<Refusal>> {
         let all = if pointer.is_every() {
             let mut parts = Vec::with_capacity(located.matches.len());
             let mut room = self.limits.ids_per_field;
             for (i, found) in located.matches.iter().enumerate() {
                 let ids = self
                     .read(found.node, pointer, room)
-                    .map_err(|refusal| Refusal { detail: format!("element {i}: {}", refusal.detail), ..refusal })?;
+                    .map_err(|refusal| Refusal::new(refusal.reason, format!("element {i}: {}", refusal.detail)))?;
                 room -= ids.ids.len();
                 let ids = Ids { converted: ids.converted.filter(|&how| how != ids::Spelling::SingleInteger), ..ids };
                 parts.push(Part { ids, group: self.group(field, found), parent: self.parent(found) });
@@ -270,7 +270,7 @@ impl<'l> Resolver<'_, 'l> {
         Ok(ids)
     }
 
-    fn read(&mut self, node: NodeId, pointer: &Pointer, max: usize) -> Result<Ids, Refusal> {
+    fn read(&mut self, node: NodeId, pointer: &Pointer, max: usize) -> Result<Ids, Box<Refusal>> {
         if let Some(ids) = self.tree.token_ids(node).filter(|ids| ids.len() <= max) {
             return Ok(Ids::list(ids));
         }
@@ -293,7 +293,7 @@ impl<'l> Resolver<'_, 'l> {
         field: &Field,
         context: &Context,
         ids: &Located,
-    ) -> Result<(NodeId, String, String), Refusal> {
+    ) -> Result<(NodeId, String, String), Box<Refusal>> {
         let (key, above) = match field.text.steps.split_last() {
             Some((Step::Key(key), above)) => (key, above),
             _ => return Err(Refusal::new("no_text_place", "the layout names none")),

@@ -27,7 +27,7 @@ impl Select {
     }
 
     /// The selected ids; `json` is the text of what [`Select::pointer`] points to.
-    pub(crate) fn apply(&self, ids: &Ids, json: &[u8]) -> Result<Ids, Refusal> {
+    pub(crate) fn apply(&self, ids: &Ids, json: &[u8]) -> Result<Ids, Box<Refusal>> {
         let chosen = match self {
             Select::Mask { wanted, equal, .. } => {
                 let numbers = mask_rows(json, ids)?;
@@ -83,7 +83,7 @@ fn keep(ids: &Ids, chosen: &[bool]) -> Ids {
 }
 
 /// Ranges and tails are said of one list.
-fn flat_len(ids: &Ids) -> Result<usize, Refusal> {
+fn flat_len(ids: &Ids) -> Result<usize, Box<Refusal>> {
     match ids.rows {
         None => Ok(ids.ids.len()),
         Some(_) => Err(Refusal::new("bad_selection", "ranges and tails select from a list, not from a list of lists")),
@@ -91,7 +91,7 @@ fn flat_len(ids: &Ids) -> Result<usize, Refusal> {
 }
 
 /// The numbers of a mask, row by row as the ids.
-fn mask_rows(json: &[u8], ids: &Ids) -> Result<Vec<f64>, Refusal> {
+fn mask_rows(json: &[u8], ids: &Ids) -> Result<Vec<f64>, Box<Refusal>> {
     let mut numbers = Vec::with_capacity(ids.ids.len());
     let mut read_row = |json: &[u8], row: &[u32], place: &str| {
         let start = numbers.len();
@@ -121,7 +121,7 @@ fn mask_rows(json: &[u8], ids: &Ids) -> Result<Vec<f64>, Refusal> {
     Ok(numbers)
 }
 
-fn list_items(json: &[u8]) -> Result<impl Iterator<Item = &[u8]>, Refusal> {
+fn list_items(json: &[u8]) -> Result<impl Iterator<Item = &[u8]>, Box<Refusal>> {
     if json.first() != Some(&b'[') {
         return Err(Refusal::new("bad_selection", "the mask or ranges are not a list"));
     }
@@ -129,7 +129,7 @@ fn list_items(json: &[u8]) -> Result<impl Iterator<Item = &[u8]>, Refusal> {
 }
 
 /// Pairs of start and end, each checked against the number of ids.
-fn ranges(json: &[u8], len: usize) -> Result<Vec<(usize, usize)>, Refusal> {
+fn ranges(json: &[u8], len: usize) -> Result<Vec<(usize, usize)>, Box<Refusal>> {
     let bad = |i: usize| Refusal::new("bad_selection", format!("range {i} is not [start, end] within 0 to {len}"));
     let bound = |json: Option<&[u8]>| number(json?).filter(|n| n.fract() == 0.0 && (0.0..=len as f64).contains(n));
     let mut pairs = Vec::new();

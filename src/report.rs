@@ -1,6 +1,6 @@
 //! What became of each field: nothing is decoded, kept, skipped or dropped without a word here.
 
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::ser::{Serialize, Serializer};
 
 /// Most fields and warnings that one report lists; its totals count all.
 const MOST_LISTED: usize = 10_000;
@@ -9,8 +9,7 @@ const MOST_LISTED: usize = 10_000;
 const MOST_POSITIONS: usize = 100;
 
 /// What one enrichment did.
-#[derive(Debug, Clone, Default, PartialEq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
 pub struct Report {
     /// The format of the body.
@@ -28,64 +27,51 @@ pub struct Report {
 }
 
 /// What became of one field.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub struct FieldReport {
     /// Address of the ids: a JSON Pointer with extra steps (`!json`: into the JSON of a string; `*`: every element).
     pub path: String,
     /// Address of the text; none if no place for it was found.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub text_path: Option<String>,
     /// What the ids are.
     pub kind: FieldKind,
     /// Name of the layout that found them.
     pub layout: String,
     /// Pattern of the tokenizer that decoded them.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub tokenizer: Option<String>,
     /// Number of ids.
     pub ids: usize,
     /// What was done.
     pub status: Status,
     /// Why the field was skipped: a stable code.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<&'static str>,
     /// What was wrong and where, for a person.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub detail: Option<String>,
     /// Whether text that was there says what the ids say.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub existing: Option<Comparison>,
     /// The selection, where only some ids of a list are the field.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub select: Option<SelectReport>,
     /// Number of the choice, turn or sample, where a layout has several.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub index: Option<usize>,
     /// How the ids were spelled, if not as a list of integers.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub converted: Option<&'static str>,
     /// Ids that the tokenizer does not know, which have no text.
-    #[serde(skip_serializing_if = "Option::is_none")]
     pub unknown: Option<Unknown>,
 }
 
 /// What the ids of a field are.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FieldKind {
     /// What the model was given.
-    #[default]
     Prompt,
     /// What the model, and in a whole trajectory its tools, gave back.
     Response,
 }
 
 /// What was done with a field.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Status {
     /// Its text was written.
@@ -99,8 +85,7 @@ pub enum Status {
 }
 
 /// Whether text that was there says what the ids say.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Comparison {
     /// The same text.
     Same,
@@ -109,8 +94,7 @@ pub enum Comparison {
 }
 
 /// The selection of a field.
-#[derive(Debug, Clone, PartialEq, serde::Serialize)]
-#[serde(untagged)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum SelectReport {
     /// Ids where the mask has a value.
     Value {
@@ -143,8 +127,7 @@ pub enum SelectReport {
 }
 
 /// Ids that the tokenizer does not know.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unknown {
     /// How many.
     pub count: usize,
@@ -167,7 +150,7 @@ impl Unknown {
 }
 
 /// Something worth a look.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Warning {
     /// A stable code.
     pub code: &'static str,
@@ -178,8 +161,7 @@ pub struct Warning {
 }
 
 /// Counts over all fields of a body.
-#[derive(Debug, Clone, Default, PartialEq, Eq, serde::Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Totals {
     /// Fields whose text was written.
@@ -224,13 +206,166 @@ impl Counts {
     }
 }
 
-impl Serialize for Counts {
+/// A part of a report as serde sees it: one type, since each struct with a serializer of its own is code in the
+/// WebAssembly module.
+pub(crate) enum Value<'r> {
+    /// A member that is left out.
+    Nothing,
+    Text(&'r str),
+    Count(usize),
+    Number(f64),
+    Flag(bool),
+    List(Vec<Value<'r>>),
+    Members(Vec<(&'static str, Value<'r>)>),
+}
+
+impl Serialize for Value<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(self.list.len()))?;
-        for (code, count) in &self.list {
-            map.serialize_entry(code, count)?;
+        match self {
+            Value::Nothing => serializer.serialize_unit(),
+            Value::Text(text) => serializer.serialize_str(text),
+            Value::Count(count) => serializer.serialize_u64(*count as u64),
+            Value::Number(number) => serializer.serialize_f64(*number),
+            Value::Flag(flag) => serializer.serialize_bool(*flag),
+            Value::List(values) => serializer.collect_seq(values),
+            Value::Members(members) => {
+                let members = members.iter().filter(|(_, value)| !matches!(value, Value::Nothing));
+                serializer.collect_map(members.map(|(key, value)| (key, value)))
+            }
         }
-        map.end()
+    }
+}
+
+impl<'r> Value<'r> {
+    fn text(text: Option<&'r str>) -> Value<'r> {
+        text.map_or(Value::Nothing, Value::Text)
+    }
+}
+
+macro_rules! serialize_as_value {
+    ($($type:ty)*) => {$(
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                self.value().serialize(serializer)
+            }
+        }
+    )*};
+}
+
+serialize_as_value!(Report FieldReport FieldKind Status Comparison SelectReport Unknown Warning Totals Counts);
+
+impl Report {
+    pub(crate) fn value(&self) -> Value<'_> {
+        Value::Members(vec![
+            ("format", Value::Text(self.format)),
+            ("rule", Value::Text(self.rule)),
+            ("spans", Value::Count(self.spans)),
+            ("fields", Value::List(self.fields.iter().map(FieldReport::value).collect())),
+            ("warnings", Value::List(self.warnings.iter().map(Warning::value).collect())),
+            ("totals", self.totals.value()),
+        ])
+    }
+}
+
+impl FieldReport {
+    fn value(&self) -> Value<'_> {
+        Value::Members(vec![
+            ("path", Value::Text(&self.path)),
+            ("textPath", Value::text(self.text_path.as_deref())),
+            ("kind", self.kind.value()),
+            ("layout", Value::Text(&self.layout)),
+            ("tokenizer", Value::text(self.tokenizer.as_deref())),
+            ("ids", Value::Count(self.ids)),
+            ("status", self.status.value()),
+            ("reason", Value::text(self.reason)),
+            ("detail", Value::text(self.detail.as_deref())),
+            ("existing", self.existing.as_ref().map_or(Value::Nothing, Comparison::value)),
+            ("select", self.select.as_ref().map_or(Value::Nothing, SelectReport::value)),
+            ("index", self.index.map_or(Value::Nothing, Value::Count)),
+            ("converted", Value::text(self.converted)),
+            ("unknown", self.unknown.as_ref().map_or(Value::Nothing, Unknown::value)),
+        ])
+    }
+}
+
+impl FieldKind {
+    fn value(&self) -> Value<'_> {
+        Value::Text(match self {
+            FieldKind::Prompt => "prompt",
+            FieldKind::Response => "response",
+        })
+    }
+}
+
+impl Status {
+    fn value(&self) -> Value<'_> {
+        Value::Text(match self {
+            Status::Decoded => "decoded",
+            Status::Kept => "kept",
+            Status::Replaced => "replaced",
+            Status::Skipped => "skipped",
+        })
+    }
+}
+
+impl Comparison {
+    fn value(&self) -> Value<'_> {
+        Value::Text(match self {
+            Comparison::Same => "same",
+            Comparison::Different => "different",
+        })
+    }
+}
+
+impl SelectReport {
+    fn value(&self) -> Value<'_> {
+        let (by, path, second) = match self {
+            SelectReport::Value { mask, value } => ("mask", mask, ("value", Value::Number(*value))),
+            SelectReport::Not { mask, not } => ("mask", mask, ("not", Value::Number(*not))),
+            SelectReport::Ranges { ranges, inside } => ("ranges", ranges, ("inside", Value::Flag(*inside))),
+            SelectReport::Tail { tail, inside } => ("tail", tail, ("inside", Value::Flag(*inside))),
+        };
+        Value::Members(vec![(by, Value::Text(path)), second])
+    }
+}
+
+impl Unknown {
+    fn value(&self) -> Value<'_> {
+        let positions = self.positions.iter().copied().map(Value::Count);
+        Value::Members(vec![("count", Value::Count(self.count)), ("positions", Value::List(positions.collect()))])
+    }
+}
+
+impl Warning {
+    fn value(&self) -> Value<'_> {
+        Value::Members(vec![
+            ("code", Value::Text(self.code)),
+            ("message", Value::Text(&self.message)),
+            ("path", Value::Text(&self.path)),
+        ])
+    }
+}
+
+impl Totals {
+    fn value(&self) -> Value<'_> {
+        Value::Members(vec![
+            ("decoded", Value::Count(self.decoded)),
+            ("kept", Value::Count(self.kept)),
+            ("replaced", Value::Count(self.replaced)),
+            ("skipped", Value::Count(self.skipped)),
+            ("reasons", self.reasons.value()),
+            ("ids", Value::Count(self.ids)),
+            ("unknownIds", Value::Count(self.unknown_ids)),
+            ("different", Value::Count(self.different)),
+            ("spansWithoutIds", Value::Count(self.spans_without_ids)),
+            ("warnings", Value::Count(self.warnings)),
+        ])
+    }
+}
+
+impl Counts {
+    fn value(&self) -> Value<'_> {
+        Value::Members(self.iter().map(|(code, count)| (code, Value::Count(count))).collect())
     }
 }
 

@@ -41,7 +41,7 @@ impl EnricherCore {
         let enriched = enrich(body, &self.tokenizers.borrow(), &self.options).map_err(to_js_error)?;
         let result = js_sys::Object::new();
         set(&result, "body", &Uint8Array::from(enriched.body.as_slice()));
-        set(&result, "report", &to_js(&enriched.report));
+        set(&result, "report", &to_js(&enriched.report.value()));
         Ok(result.into())
     }
 
@@ -53,7 +53,7 @@ impl EnricherCore {
         let writes = enrich_views(&mut tree, &views, &self.tokenizers.borrow(), &self.options, &mut report);
         let result = js_sys::Object::new();
         set(&result, "span", &tree.with(&writes));
-        set(&result, "report", &to_js(&report));
+        set(&result, "report", &to_js(&report.value()));
         result.into()
     }
 }

@@ -11,6 +11,7 @@ use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 use crate::Error;
+use crate::report::Value;
 
 pub use enricher::{EnricherCore, strip};
 pub use tokenizer::TokenizerCore;
@@ -23,7 +24,7 @@ fn to_js_error(error: Error) -> JsValue {
 }
 
 /// A plain JavaScript value: objects, arrays, numbers, strings.
-fn to_js(value: &impl Serialize) -> JsValue {
+fn to_js(value: &Value<'_>) -> JsValue {
     value.serialize(&serde_wasm_bindgen::Serializer::json_compatible()).unwrap_or(JsValue::UNDEFINED)
 }
 

@@ -3,11 +3,11 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
-use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 use super::{to_js, to_js_error};
 use crate::json::{Json, Object};
+use crate::report::Value;
 use crate::tokenizer::{Compat, DecodeOptions, Engine, LoadOptions, Tokenizer};
 use crate::{Error, ErrorCode};
 
@@ -17,21 +17,6 @@ pub struct TokenizerCore {
     pub(super) tokenizer: Arc<Tokenizer>,
     ids: RefCell<Vec<u32>>,
     output: RefCell<Vec<u8>>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Info {
-    vocab_size: usize,
-    decoder: String,
-    special_tokens: Vec<SpecialToken>,
-    engine: &'static str,
-}
-
-#[derive(Serialize)]
-struct SpecialToken {
-    id: u32,
-    content: String,
 }
 
 #[wasm_bindgen]
@@ -72,13 +57,15 @@ impl TokenizerCore {
     /// Facts about the vocabulary.
     pub fn info(&self) -> JsValue {
         let info = self.tokenizer.info();
-        let special_tokens = info.special_tokens.into_iter();
-        to_js(&Info {
-            vocab_size: info.vocab_size,
-            decoder: info.decoder,
-            special_tokens: special_tokens.map(|(id, content)| SpecialToken { id, content }).collect(),
-            engine: info.engine,
-        })
+        let special_tokens = info.special_tokens.iter().map(|(id, content)| {
+            Value::Members(vec![("id", Value::Count(*id as usize)), ("content", Value::Text(content))])
+        });
+        to_js(&Value::Members(vec![
+            ("vocabSize", Value::Count(info.vocab_size)),
+            ("decoder", Value::Text(&info.decoder)),
+            ("specialTokens", Value::List(special_tokens.collect())),
+            ("engine", Value::Text(info.engine)),
+        ]))
     }
 }
 

@@ -3,9 +3,9 @@
 use crate::formats::{Format, detect, record};
 use crate::ids::{Ids, Refusal};
 use crate::json::{Edits, Json};
-use crate::layouts::{Existing as Standing, Found, Layout, Resolved, Select, resolve};
+use crate::layouts::{Existing as Standing, Found, Layout, Target, resolve};
 use crate::limits::Limits;
-use crate::report::{Comparison, FieldReport, Report, SelectReport, Status, Unknown};
+use crate::report::{Comparison, FieldReport, Report, Status, Unknown};
 use crate::tokenizer::{DecodeOptions, Tokenizer, TokenizerSet};
 use crate::view::{Text, Tree, View, Write};
 use crate::{Error, ErrorCode};
@@ -118,7 +118,7 @@ pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
         let Ok(json) = value else { return edits };
         for view in record::views(json, Json::ROOT, path) {
             let found = resolve(json, &view, &options.layouts, &options.limits);
-            let mut places: Vec<Resolved> = found.into_iter().filter_map(|found| found.state.ok()).collect();
+            let mut places: Vec<Target> = found.into_iter().filter_map(|found| found.target).collect();
             places.retain(|place| matches!(place.existing, Standing::Text { at_place: true, .. }));
             while let Some(object) = places.last().map(|place| place.object) {
                 let in_object = places.iter().filter(|place| place.object == object);
@@ -146,9 +146,7 @@ pub(crate) fn enrich_views(
         if found.is_empty() {
             report.totals.spans_without_ids += 1;
             if options.expect_ids {
-                let mut names: Vec<_> = options.layouts.iter().map(|layout| layout.name()).collect();
-                names.dedup();
-                let message = format!("the layouts ({}) find no ids here", names.join(", "));
+                let message = format!("the layouts ({}) find no ids here", Layout::names(&options.layouts));
                 report.warn("no_ids_found", message, view.path.clone());
             }
         }
@@ -157,59 +155,40 @@ pub(crate) fn enrich_views(
                 view.model.as_ref().map_or("the span names no model".into(), |name| format!("the model is `{name}`"));
             Refusal::new("no_tokenizer", format!("{model}, and no pattern of the tokenizers matches"))
         });
-        for mut field in found {
-            for (path, message) in std::mem::take(&mut field.odd_lengths) {
+        for Found { report: mut field, target, odd_lengths } in found {
+            for (path, message) in odd_lengths {
                 report.warn("odd_length", message, path);
             }
-            writes.extend(enrich_field(field, &tokenizer, options, report));
+            if let Some(target) = target {
+                match enrich_field(target, &tokenizer, options, &mut field) {
+                    Ok(write) => writes.extend(write),
+                    Err(refusal) => refusal.report(&mut field),
+                }
+            }
+            report.field(field);
         }
     }
     writes
 }
 
 fn enrich_field(
-    found: Found<'_>,
+    target: Target,
     tokenizer: &Result<(&str, &Tokenizer), Box<Refusal>>,
     options: &EnrichOptions,
-    report: &mut Report,
-) -> Option<Write> {
-    let mut field = FieldReport {
-        path: found.path,
-        text_path: found.text_path,
-        kind: found.kind,
-        layout: found.layout.to_owned(),
-        tokenizer: None,
-        ids: 0,
-        status: Status::Skipped,
-        reason: None,
-        detail: None,
-        existing: None,
-        select: found.select.map(|(select, path)| select_report(select, path)),
-        index: found.index,
-        converted: None,
-        unknown: None,
-    };
-    let write = found.state.and_then(|place| {
-        field.ids = place.ids.ids.len();
-        field.converted = place.ids.converted.map(|spelling| spelling.as_str());
-        let (pattern, tokenizer) = tokenizer.as_ref().map_err(Clone::clone)?;
-        field.tokenizer = Some((*pattern).to_owned());
-        field.unknown = Unknown::among(&place.ids.ids, |id| tokenizer.contains(id));
-        let text = decode(&place.ids, tokenizer, options)?;
-        Ok(write(place, text, options.existing, &mut field))
-    });
-    let write = write.unwrap_or_else(|refusal| {
-        field.reason = Some(refusal.reason);
-        field.detail = Some(refusal.detail);
-        None
-    });
-    report.field(field);
-    write
+    field: &mut FieldReport,
+) -> Result<Option<Write>, Box<Refusal>> {
+    field.ids = target.ids.ids.len();
+    field.converted = target.ids.converted.map(|spelling| spelling.as_str());
+    let (pattern, tokenizer) = tokenizer.as_ref().map_err(Clone::clone)?;
+    field.tokenizer = Some((*pattern).to_owned());
+    field.unknown = Unknown::among(&target.ids.ids, |id| tokenizer.contains(id));
+    let text = decode(&target.ids, tokenizer, options)?;
+    Ok(write(target, text, options.existing, field))
 }
 
 /// Decides what becomes of a text, given what is there.
-fn write(place: Resolved, text: Text, existing: Existing, field: &mut FieldReport) -> Option<Write> {
-    field.status = match &place.existing {
+fn write(target: Target, text: Text, existing: Existing, field: &mut FieldReport) -> Option<Write> {
+    field.status = match &target.existing {
         Standing::Nothing => Status::Decoded,
         Standing::Other(_) => Status::Replaced,
         Standing::Text { texts, at_place } => {
@@ -224,7 +203,7 @@ fn write(place: Resolved, text: Text, existing: Existing, field: &mut FieldRepor
             }
         }
     };
-    let Resolved { object, key, before, .. } = place;
+    let Target { object, key, before, .. } = target;
     (field.status != Status::Kept).then_some(Write { object, key, before, text })
 }
 
@@ -246,15 +225,6 @@ fn decode(ids: &Ids, tokenizer: &Tokenizer, options: &EnrichOptions) -> Result<T
             Text::Many(texts)
         }
     })
-}
-
-fn select_report(select: &Select, path: String) -> SelectReport {
-    match *select {
-        Select::Mask { wanted, equal: true, .. } => SelectReport::Value { mask: path, value: wanted },
-        Select::Mask { wanted, equal: false, .. } => SelectReport::Not { mask: path, not: wanted },
-        Select::Ranges { inside, .. } => SelectReport::Ranges { ranges: path, inside },
-        Select::Tail { inside, .. } => SelectReport::Tail { tail: path, inside },
-    }
 }
 
 fn check_size(body: &[u8], limits: &Limits) -> Result<(), Error> {

@@ -268,6 +268,26 @@ impl Report {
 }
 
 impl FieldReport {
+    /// The report of a field of which no more is known yet than where it is.
+    pub(crate) fn new(kind: FieldKind, layout: &str, path: &str) -> FieldReport {
+        FieldReport {
+            path: path.to_owned(),
+            text_path: None,
+            kind,
+            layout: layout.to_owned(),
+            tokenizer: None,
+            ids: 0,
+            status: Status::Skipped,
+            reason: None,
+            detail: None,
+            existing: None,
+            select: None,
+            index: None,
+            converted: None,
+            unknown: None,
+        }
+    }
+
     fn value(&self) -> Value<'_> {
         Value::Members(vec![
             ("path", Value::Text(&self.path)),

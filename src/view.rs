@@ -1,14 +1,55 @@
 //! What a format shows of one span: a tree of values, and where in it the inputs, the output, the attributes
 //! and the events stand. Layouts read this and know nothing of the wire.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, DefaultHasher};
-
 /// A value of a [`Tree`].
 pub(crate) type NodeId = u32;
 
-/// Values by a name, as their address. One type for all uses: each other one is code in the WebAssembly module.
-pub(crate) type Names = HashMap<String, NodeId, BuildHasherDefault<DefaultHasher>>;
+/// Nodes by a name. The standard library's map is several times the code of the rest of this file in the WebAssembly
+/// module. The names are addresses, which no body chooses freely, so a simple hash will do.
+#[derive(Default)]
+pub(crate) struct Names {
+    /// A name stands in the slot of its hash, or in the first after it that was free. At least half are free.
+    slots: Vec<Option<(String, NodeId)>>,
+    count: usize,
+}
+
+impl Names {
+    pub(crate) fn get(&self, name: &str) -> Option<NodeId> {
+        let slot = self.slots.get(self.slot(name))?;
+        slot.as_ref().map(|(_, node)| *node)
+    }
+
+    /// Puts a name in; one that is there already stays, and its node is given back.
+    pub(crate) fn insert(&mut self, name: &str, node: NodeId) -> Option<NodeId> {
+        if self.count * 2 >= self.slots.len() {
+            let old = std::mem::replace(&mut self.slots, vec![None; self.count * 4 + 8]);
+            for entry in old.into_iter().flatten() {
+                let slot = self.slot(&entry.0);
+                self.slots[slot] = Some(entry);
+            }
+        }
+        let slot = self.slot(name);
+        if let Some((_, known)) = &self.slots[slot] {
+            return Some(*known);
+        }
+        self.slots[slot] = Some((name.to_owned(), node));
+        self.count += 1;
+        None
+    }
+
+    /// Where a name stands or would stand.
+    fn slot(&self, name: &str) -> usize {
+        // FNV-1a.
+        let hash = name.bytes().fold(0x811C_9DC5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
+        let mut slot = hash as usize % self.slots.len().max(1);
+        while let Some(Some((other, _))) = self.slots.get(slot)
+            && other != name
+        {
+            slot = (slot + 1) % self.slots.len();
+        }
+        slot
+    }
+}
 
 /// What a value is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,7 +96,7 @@ pub(crate) trait Tree {
     }
 }
 
-/// A value and its address in the body, a JSON Pointer with the steps of [`crate::layouts::Step`].
+/// A value and its address in the body, a JSON Pointer with the extra steps of a layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
     pub node: NodeId,
@@ -67,14 +108,12 @@ pub(crate) struct Place {
 pub(crate) struct View {
     /// Address of the span in the body.
     pub path: String,
-    pub inputs: Option<Place>,
-    pub output: Option<Place>,
-    pub attributes: Option<Place>,
-    pub events: Option<Place>,
+    /// `inputs`, `output`, `attributes` and `events`, as far as they are there: what a pointer starts with.
+    pub places: Vec<(&'static str, Place)>,
     /// Where a pointer under `/output` that finds nothing is tried again: a body that is itself the output.
     pub bare: Option<Place>,
     /// The object for a text that stands beside the output.
-    pub beside_output: Option<Place>,
+    pub whole: Option<Place>,
     /// Name of the model, if the span tells.
     pub model: Option<String>,
 }

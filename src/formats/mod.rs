@@ -18,12 +18,14 @@ pub enum Format {
 }
 
 impl Format {
-    /// The formats by name.
-    pub(crate) const NAMES: [(&'static str, Format); 2] = [("auto", Format::Auto), ("record", Format::Record)];
+    pub(crate) const ALL: [Format; 2] = [Format::Auto, Format::Record];
 
     /// The name in options and reports.
     pub fn as_str(self) -> &'static str {
-        Format::NAMES.iter().find(|(_, format)| *format == self).map_or("", |(name, _)| name)
+        match self {
+            Format::Auto => "auto",
+            Format::Record => "record",
+        }
     }
 }
 

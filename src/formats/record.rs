@@ -1,12 +1,19 @@
 //! Format `record`: JSON as an object, an array of objects, or JSON lines.
 
-use crate::json::{Edits, Json, ScanError, TOO_DEEP, skip_space};
+use crate::json::{Edits, Json, ScanError, TOO_DEEP, skip_space, string_content};
 use crate::limits::Limits;
 use crate::view::{Kind, NodeId, Place, Tree, View};
 use crate::{Error, ErrorCode};
 
-/// Where spans keep the name of their model, most telling first.
-const MODEL_ATTRIBUTES: [&str; 4] = ["gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "model"];
+/// What of a record layouts point into: its key, their name for it, and where in it the name of the model may stand;
+/// most telling first.
+const PLACES: [(&str, &str, &[&str]); 5] = [
+    ("attributes", "attributes", &["gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "model"]),
+    ("output", "output", &["model"]),
+    ("outputs", "output", &["model"]),
+    ("inputs", "inputs", &["model"]),
+    ("events", "events", &[]),
+];
 
 /// Rewrites a body value by value: `edit` is given the address of each value, and the value or why there is none,
 /// as of a broken line, which is copied. All bytes that no edit touches are copied.
@@ -19,7 +26,7 @@ pub(crate) fn rewrite(
     if skip_space(body, start) == body.len() {
         return Ok(body.to_vec());
     }
-    let whole = scan_whole(body, start, limits.depth);
+    let whole = Json::scan(body, start, limits.depth);
     if whole.is_ok() || !has_whole_line(body) {
         let mut json = whole.map_err(|error| invalid(&error))?;
         let edits = edit("", Ok(&mut json));
@@ -35,7 +42,7 @@ pub(crate) fn rewrite(
         }
         let path = format!("/{index}");
         index += 1;
-        match scan_whole(line, start, limits.depth) {
+        match Json::scan(line, start, limits.depth) {
             Ok(mut json) => {
                 let edits = edit(&path, Ok(&mut json));
                 if edits.is_empty() { out.extend_from_slice(line) } else { out.append(&mut json.render(edits)) }
@@ -80,49 +87,48 @@ fn invalid(error: &ScanError) -> Error {
     Error::new(code, format!("the body is not JSON: {} at byte {}", error.what, error.at))
 }
 
-fn scan_whole(text: &[u8], at: usize, max_depth: usize) -> Result<Json<'_>, ScanError> {
-    let (json, end) = Json::scan(text, at, max_depth)?;
-    let end = skip_space(text, end);
-    if end < text.len() { Err(ScanError { at: end, what: "something follows the value" }) } else { Ok(json) }
-}
-
 /// The spans of one JSON value: an object, or the objects of an array.
 pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str) -> Vec<View> {
+    let mut views = Vec::new();
     match tree.kind(root) {
-        Kind::Object => vec![view(tree, root, path.to_owned())],
-        Kind::Array => {
-            let is_numbers = tree.element(root, 0).is_some_and(|first| tree.kind(first) == Kind::Number);
-            let elements = if is_numbers { Vec::new() } else { tree.elements(root) };
-            let objects = elements.into_iter().enumerate().filter(|&(_, node)| tree.kind(node) == Kind::Object);
-            let objects: Vec<_> = objects.collect();
-            objects.into_iter().map(|(i, node)| view(tree, node, format!("{path}/{i}"))).collect()
+        Kind::Object => views.push(view(tree, root, path.to_owned())),
+        // A list of numbers can be long, and each would become a node.
+        Kind::Array if tree.element(root, 0).is_some_and(|first| tree.kind(first) != Kind::Number) => {
+            for (i, node) in tree.elements(root).into_iter().enumerate() {
+                if tree.kind(node) == Kind::Object {
+                    views.push(view(tree, node, format!("{path}/{i}")));
+                }
+            }
         }
-        _ => Vec::new(),
+        _ => {}
     }
+    views
 }
 
 fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
-    let mut present = |key: &str| {
-        let node = tree.member(record, key)?;
-        (tree.kind(node) != Kind::Null).then(|| Place { node, path: format!("{path}/{key}") })
-    };
-    let inputs = present("inputs");
-    let output = present("output").or_else(|| present("outputs"));
-    let (attributes, events) = (present("attributes"), present("events"));
+    let mut places = Vec::new();
+    let mut model = None;
+    for (key, name, models) in PLACES {
+        let node = tree.member(record, key).filter(|&node| tree.kind(node) != Kind::Null);
+        let Some(node) = node.filter(|_| !is_there(&places, name)) else { continue };
+        places.push((name, Place { node, path: format!("{path}/{key}") }));
+        for key in models {
+            model = model.or_else(|| string_member(tree, node, key));
+        }
+    }
+    let model = model.or_else(|| string_member(tree, record, "model"));
     let whole = Place { node: record, path: path.clone() };
     // Without inputs the record may be the output itself, as a server's response or a trainer's dump is.
-    let bare = inputs.is_none().then(|| whole.clone());
-    let model = model(tree, record, [&attributes, &inputs, &output]);
-    View { path, inputs, output, attributes, events, bare, beside_output: Some(whole), model }
+    let bare = (!is_there(&places, "inputs")).then(|| whole.clone());
+    View { path, places, bare, whole: Some(whole), model }
 }
 
-fn model(tree: &mut dyn Tree, record: NodeId, [attributes, inputs, output]: [&Option<Place>; 3]) -> Option<String> {
-    let named = attributes.iter().flat_map(|place| MODEL_ATTRIBUTES.map(|key| (place.node, key)));
-    let plain = [output, inputs].into_iter().flatten().map(|place| (place.node, "model"));
-    named.chain(plain).chain([(record, "model")]).find_map(|(object, key)| {
-        let node = (tree.kind(object) == Kind::Object).then(|| tree.member(object, key)).flatten()?;
-        let json = tree.json(node);
-        let content = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-        String::from_utf8(crate::json::unescape(content).into_owned()).ok()
-    })
+fn is_there(places: &[(&str, Place)], wanted: &str) -> bool {
+    places.iter().any(|(name, _)| *name == wanted)
+}
+
+fn string_member(tree: &mut dyn Tree, object: NodeId, key: &str) -> Option<String> {
+    let node = (tree.kind(object) == Kind::Object).then(|| tree.member(object, key)).flatten()?;
+    let content = string_content(&tree.json(node))?.into_owned();
+    String::from_utf8(content).ok()
 }

@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 use crate::json::number::{self, NotAnId};
 use crate::json::{Json, skip_space, unescape, value_end};
+use crate::report::FieldReport;
 use crate::view::Tree as _;
 use printed::numpy_scalar;
 
@@ -96,6 +97,12 @@ impl Refusal {
     /// A pointer, so that a `Result` is small where it is passed on.
     pub(crate) fn new(reason: &'static str, detail: impl Into<String>) -> Box<Refusal> {
         Box::new(Refusal { reason, detail: detail.into() })
+    }
+
+    /// Tells why a field is skipped.
+    pub(crate) fn report(self, field: &mut FieldReport) {
+        field.reason = Some(self.reason);
+        field.detail = Some(self.detail);
     }
 }
 

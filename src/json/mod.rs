@@ -13,7 +13,7 @@ use crate::view::{Kind, NodeId, Tree};
 pub(crate) use edit::Edits;
 pub(crate) use object::Object;
 pub(crate) use scan::{ScanError, TOO_DEEP, items, number_end, skip_space, value_end};
-pub(crate) use string::unescape;
+pub(crate) use string::{string_content, unescape};
 
 use scan::{Node, Tag, scan};
 
@@ -34,12 +34,12 @@ struct Document<'t> {
 }
 
 impl<'t> Json<'t> {
-    /// Scans one value that starts at or after `at`; also gives the offset after it.
-    pub(crate) fn scan(text: &'t [u8], at: usize, max_depth: usize) -> Result<(Json<'t>, usize), ScanError> {
+    /// Scans text that from `at` on is one value and nothing else.
+    pub(crate) fn scan(text: &'t [u8], at: usize, max_depth: usize) -> Result<Json<'t>, ScanError> {
         let mut nodes = Vec::new();
-        let end = scan(text, at, max_depth, &mut nodes)?;
+        scan(text, at, max_depth, &mut nodes)?;
         let documents = vec![Document { text: Cow::Borrowed(text), holder: None }];
-        Ok((Json { documents, nodes, opened: Vec::new(), max_depth }, end))
+        Ok(Json { documents, nodes, opened: Vec::new(), max_depth })
     }
 
     /// Scans text that is one value and keeps it.
@@ -52,9 +52,7 @@ impl<'t> Json<'t> {
 
     /// Scans text that is one value and nothing else.
     pub(crate) fn parse(text: &'t [u8], max_depth: usize) -> Result<Json<'t>, ScanError> {
-        let (json, end) = Json::scan(text, 0, max_depth)?;
-        let end = skip_space(text, end);
-        if end < text.len() { Err(ScanError { at: end, what: "something follows the value" }) } else { Ok(json) }
+        Json::scan(text, 0, max_depth)
     }
 
     /// The value itself.
@@ -230,9 +228,7 @@ impl Json<'_> {
         let content = self.string(string)?.into_owned();
         let document = u16::try_from(self.documents.len()).ok()?;
         let root = self.nodes.len() as u32;
-        let scanned = scan(&content, 0, self.max_depth, &mut self.nodes);
-        let whole = scanned.is_ok_and(|end| skip_space(&content, end) == content.len());
-        if !whole {
+        if scan(&content, 0, self.max_depth, &mut self.nodes).is_err() {
             self.nodes.truncate(root as usize);
             return None;
         }

@@ -1,46 +1,70 @@
-//! Reads objects that people write, as options and layouts, and says of each mistake where it is and what would
+//! Reads objects that people write, as options and layouts, and says of the first mistake where it is and what would
 //! be right.
 
 use super::Json;
 use crate::view::{Kind, NodeId, Tree};
 use crate::{Error, ErrorCode};
 
-/// An object, the place it has for messages, and the code of its errors.
+/// The object that is read, and the place it has for messages. The first mistake is kept for [`Object::finish`]; what
+/// is read after it is of no use, and does no harm.
 pub(crate) struct Object<'j, 't> {
     pub json: &'j mut Json<'t>,
-    pub node: NodeId,
+    node: NodeId,
     pub place: String,
     code: ErrorCode,
+    error: Option<Error>,
 }
 
 impl<'j, 't> Object<'j, 't> {
-    pub(crate) fn open(json: &'j mut Json<'t>, node: NodeId, place: &str, code: ErrorCode) -> Result<Self, Error> {
-        let kind = json.kind(node);
-        let object = Object { json, node, place: place.to_owned(), code };
-        if kind == Kind::Object {
-            Ok(object)
-        } else {
-            Err(object.error(format!("an object is needed, not {}", kind.name())))
+    pub(crate) fn open(json: &'j mut Json<'t>, node: NodeId, place: &str, code: ErrorCode) -> Self {
+        let mut object = Object { json, node, place: String::new(), code, error: None };
+        object.enter(node, place);
+        object
+    }
+
+    /// The first mistake.
+    pub(crate) fn finish(self) -> Result<(), Error> {
+        self.error.map_or(Ok(()), Err)
+    }
+
+    /// Goes to an object inside; [`Object::leave`] with the answer goes back.
+    pub(crate) fn enter(&mut self, node: NodeId, place: &str) -> (NodeId, usize) {
+        let outer = (self.node, self.place.len());
+        self.node = node;
+        self.place.push_str(place);
+        let kind = self.json.kind(node);
+        if kind != Kind::Object {
+            self.fail(&format!("an object is needed, not {}", kind.name()));
         }
+        outer
     }
 
-    pub(crate) fn error(&self, what: impl std::fmt::Display) -> Error {
-        Error::new(self.code, format!("{}: {what}", self.place))
+    pub(crate) fn leave(&mut self, (node, place_len): (NodeId, usize)) {
+        self.node = node;
+        self.place.truncate(place_len);
     }
 
-    pub(crate) fn wrong<T>(&self, key: &str, needed: &str, node: NodeId) -> Result<T, Error> {
-        Err(self.error(format!("`{key}` must be {needed}, not {}", self.json.kind(node).name())))
+    pub(crate) fn fail(&mut self, what: &str) {
+        self.fail_with(Error::new(self.code, format!("{}: {what}", self.place)));
+    }
+
+    pub(crate) fn fail_with(&mut self, error: Error) {
+        self.error.get_or_insert(error);
+    }
+
+    pub(crate) fn wrong(&mut self, key: &str, needed: &str, node: NodeId) {
+        self.fail(&format!("`{key}` must be {needed}, not {}", self.json.kind(node).name()));
     }
 
     /// Refuses members that are not known: a typing mistake must not go unseen.
-    pub(crate) fn done(&self, known: &[&str]) -> Result<(), Error> {
-        for (key, _) in self.json.members(self.node) {
+    pub(crate) fn done(&mut self, known: &[&str]) {
+        let keys: Vec<_> = self.json.members(self.node).map(|(key, _)| key).collect();
+        for key in keys {
             let key = self.json.str(key).unwrap_or_default();
             if !known.contains(&key.as_str()) {
-                return Err(self.error(format!("unknown member `{key}` (known: {})", known.join(", "))));
+                self.fail(&format!("unknown member `{key}` (known: {})", known.join(", ")));
             }
         }
-        Ok(())
     }
 
     /// A member; null counts as absent.
@@ -48,39 +72,40 @@ impl<'j, 't> Object<'j, 't> {
         self.json.member(self.node, key).filter(|&node| self.json.kind(node) != Kind::Null)
     }
 
-    pub(crate) fn string(&mut self, key: &str) -> Result<Option<String>, Error> {
-        let Some(node) = self.member(key) else { return Ok(None) };
-        match self.json.str(node) {
-            Some(text) => Ok(Some(text)),
-            None => self.wrong(key, "a string", node),
+    pub(crate) fn string(&mut self, key: &str) -> Option<String> {
+        let node = self.member(key)?;
+        let text = self.json.str(node);
+        if text.is_none() {
+            self.wrong(key, "a string", node);
         }
+        text
     }
 
-    pub(crate) fn list(&mut self, key: &str) -> Result<Option<Vec<NodeId>>, Error> {
-        match self.member(key) {
-            None => Ok(None),
-            Some(node) if self.json.kind(node) == Kind::Array => Ok(Some(self.json.elements(node))),
-            Some(node) => self.wrong(key, "a list", node),
+    pub(crate) fn list(&mut self, key: &str) -> Option<Vec<NodeId>> {
+        let node = self.member(key)?;
+        if self.json.kind(node) != Kind::Array {
+            self.wrong(key, "a list", node);
         }
+        Some(self.json.elements(node))
     }
 
-    pub(crate) fn choice<T: Copy>(&mut self, key: &str, choices: &[(&str, T)]) -> Result<Option<T>, Error> {
-        let Some(text) = self.string(key)? else { return Ok(None) };
-        match choices.iter().find(|(name, _)| *name == text) {
-            Some((_, choice)) => Ok(Some(*choice)),
-            None => {
-                let names: Vec<_> = choices.iter().map(|(name, _)| format!("`{name}`")).collect();
-                Err(self.error(format!("`{key}` is `{text}`, must be one of {}", names.join(", "))))
-            }
+    /// The number of the choice that a member names.
+    pub(crate) fn choice(&mut self, key: &str, choices: &[&str]) -> Option<usize> {
+        let text = self.string(key)?;
+        let choice = choices.iter().position(|choice| *choice == text);
+        if choice.is_none() {
+            self.fail(&format!("`{key}` is `{text}`, must be one of `{}`", choices.join("`, `")));
         }
+        choice
     }
 
-    pub(crate) fn boolean(&mut self, key: &str) -> Result<Option<bool>, Error> {
-        let Some(node) = self.member(key) else { return Ok(None) };
+    pub(crate) fn boolean(&mut self, key: &str) -> Option<bool> {
+        let node = self.member(key)?;
         match self.json.raw(node) {
-            b"true" => Ok(Some(true)),
-            b"false" => Ok(Some(false)),
+            b"true" => return Some(true),
+            b"false" => return Some(false),
             _ => self.wrong(key, "true or false", node),
         }
+        None
     }
 }

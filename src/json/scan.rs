@@ -40,14 +40,15 @@ pub(crate) struct ScanError {
 /// What [`scan`] says of too deep nesting.
 pub(crate) const TOO_DEEP: &str = "nesting is too deep";
 
-/// Scans one value that starts at or after `at` and appends its nodes. Returns the offset after it.
-pub(crate) fn scan(text: &[u8], at: usize, max_depth: usize, nodes: &mut Vec<Node>) -> Result<usize, ScanError> {
+/// Scans text that from `at` on is one value and nothing else, and appends its nodes.
+pub(crate) fn scan(text: &[u8], at: usize, max_depth: usize, nodes: &mut Vec<Node>) -> Result<(), ScanError> {
     if u32::try_from(text.len()).is_err() {
         return Err(ScanError { at: 0, what: "the text has 4 GiB or more" });
     }
     let mut scanner = Scanner { text, at, nodes, open: Vec::new(), max_depth };
     scanner.run()?;
-    Ok(scanner.at)
+    scanner.skip_space();
+    if scanner.at < text.len() { scanner.error("something follows the value") } else { Ok(()) }
 }
 
 /// Skips the white space of JSON.

@@ -18,6 +18,11 @@ pub(crate) fn unescape(raw: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(content)
 }
 
+/// The content of a string, given its JSON text; nothing for another value.
+pub(crate) fn string_content(json: &[u8]) -> Option<Cow<'_, [u8]>> {
+    Some(unescape(json.strip_prefix(b"\"")?.strip_suffix(b"\"")?))
+}
+
 /// Offsets in the raw text of offsets in the content. `offsets` ascend.
 pub(crate) fn raw_offsets(raw: &[u8], offsets: &[usize]) -> Vec<usize> {
     let (mut at, mut in_content) = (0, 0);

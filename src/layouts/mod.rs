@@ -11,8 +11,8 @@ use crate::Error;
 use crate::json::Json;
 use crate::report::FieldKind;
 
-pub(crate) use pointer::{Pointer, Step, escape_key, spell};
-pub(crate) use resolve::{Existing, Found, Resolved, resolve};
+pub(crate) use pointer::Pointer;
+pub(crate) use resolve::{Existing, Found, Target, resolve};
 pub(crate) use select::Select;
 
 /// The layouts that ship, in the order in which they are tried.
@@ -46,7 +46,7 @@ const BUILTIN: &str = include_str!("builtin.json");
 /// | `fields[].text` | where the text goes: a member of an object that is there; of one step: beside the output |
 /// | `fields[].existing` | where the producer may have put the text itself |
 /// | `fields[].mask`, `fields[].logprobs` | lists as long as the ids, or as the selection |
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
     pub(crate) name: String,
     pub(crate) when: Vec<Vec<Pointer>>,
@@ -74,6 +74,13 @@ impl Layout {
         &self.name
     }
 
+    /// The names of some layouts, for a message.
+    pub(crate) fn names(layouts: &[Layout]) -> String {
+        let mut names: Vec<_> = layouts.iter().map(Layout::name).collect();
+        names.dedup();
+        names.join(", ")
+    }
+
     /// Reads a layout of a JSON value; `place` says where it stands, for the message.
     pub(crate) fn from_value(json: &mut Json<'_>, node: u32, place: &str) -> Result<Layout, Error> {
         schema::read(json, node, place)
@@ -81,7 +88,7 @@ impl Layout {
 }
 
 /// One field of a [`Layout`].
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Field {
     pub kind: FieldKind,
     pub ids: Vec<Pointer>,
@@ -97,9 +104,8 @@ pub(crate) struct Field {
 }
 
 /// What becomes of the lists that `*` finds.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Join {
-    #[default]
     Concat,
     Last,
     Auto,

@@ -1,104 +1,88 @@
 //! JSON Pointers with the extra steps of a layout.
 
+use std::borrow::Cow;
+
 use crate::ids::Encoding;
 
-/// One step of a [`Pointer`].
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Step {
-    /// A member of an object, or the element of a list if the key is a number.
-    Key(String),
-    /// `*`: every element of a list.
-    Every,
-    /// `!json`: the JSON value inside a string.
-    Json,
-    /// `!repr`, `!numpy`: the printed list inside a string. [`crate::ids`] reads such strings anyway; the step says
-    /// that nothing else is meant, and shows in the report's path.
-    Printed(&'static str),
-    /// `!b64i32`, `!tokenid`: an encoding that is never recognised by its looks.
-    Encoded(Encoding),
-}
+/// The extra steps: every element of a list; the JSON value inside a string; and last steps, which say how ids are
+/// spelled. [`crate::ids`] reads what `!repr` and `!numpy` name anyway: they say that nothing else is meant, and show
+/// in the report's path. `!b64i32` and `!tokenid` are encodings that are never recognised by their looks.
+const EXTRA_STEPS: [&str; 6] = ["*", "!json", "!repr", "!numpy", "!b64i32", "!tokenid"];
 
-/// The spellings of the extra steps.
-const EXTRA_STEPS: [(&str, Step); 6] = [
-    ("*", Step::Every),
-    ("!json", Step::Json),
-    ("!repr", Step::Printed("!repr")),
-    ("!numpy", Step::Printed("!numpy")),
-    ("!b64i32", Step::Encoded(Encoding::Base64Int32)),
-    ("!tokenid", Step::Encoded(Encoding::TokenIdStrings)),
-];
-
-/// Where a layout finds a value.
+/// Where a layout finds a value: its text, checked once, read again step by step where it is followed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Pointer {
-    pub steps: Vec<Step>,
+    pub text: String,
 }
 
 impl Pointer {
-    /// Reads a pointer. The error says what is wrong with it.
+    /// Checks a pointer. The error says what is wrong with it.
     pub(crate) fn parse(text: &str) -> Result<Pointer, String> {
-        let Some(rest) = text.strip_prefix('/') else {
+        if !text.starts_with('/') {
             return Err(format!("`{text}` is not a JSON Pointer: it must start with `/`"));
-        };
-        let mut steps = Vec::new();
-        for step in rest.split('/') {
-            steps.push(match EXTRA_STEPS.iter().find(|(spelling, _)| *spelling == step) {
-                Some((_, extra)) => extra.clone(),
-                None if step.starts_with('!') => {
-                    let known: Vec<&str> = EXTRA_STEPS.iter().map(|(spelling, _)| *spelling).collect();
-                    return Err(format!("`{text}` has the unknown step `{step}` (known: {})", known.join(", ")));
-                }
-                None => Step::Key(unescape_key(step).ok_or(format!("`{text}` has a `~` that is not `~0` or `~1`"))?),
-            });
         }
-        let encoded = steps.iter().position(|step| matches!(step, Step::Encoded(_) | Step::Printed(_)));
-        if encoded.is_some_and(|at| at + 1 < steps.len()) {
-            return Err(format!("`{text}` goes on after a step that yields ids"));
+        let mut rest = text;
+        while let Some((step, after)) = split_first(rest) {
+            if step.starts_with('!') && !EXTRA_STEPS.contains(&step) {
+                return Err(format!("`{text}` has the unknown step `{step}` (known: {})", EXTRA_STEPS.join(", ")));
+            }
+            if unescape_key(step).is_none() {
+                return Err(format!("`{text}` has a `~` that is not `~0` or `~1`"));
+            }
+            if step.starts_with('!') && step != "!json" && !after.is_empty() {
+                return Err(format!("`{text}` goes on after a step that yields ids"));
+            }
+            rest = after;
         }
-        Ok(Pointer { steps })
+        Ok(Pointer { text: text.to_owned() })
     }
 
     /// The encoding that the last step names.
     pub(crate) fn encoding(&self) -> Option<Encoding> {
-        match self.steps.last() {
-            Some(Step::Encoded(encoding)) => Some(*encoding),
+        match self.split_last().1 {
+            "!b64i32" => Some(Encoding::Base64Int32),
+            "!tokenid" => Some(Encoding::TokenIdStrings),
             _ => None,
         }
     }
 
     /// Whether `*` is among the steps.
     pub(crate) fn is_every(&self) -> bool {
-        self.steps.contains(&Step::Every)
+        steps(&self.text).any(|step| step == "*")
+    }
+
+    /// What stands before the last step, and the last step.
+    pub(crate) fn split_last(&self) -> (&str, &str) {
+        let slash = self.text.bytes().rposition(|byte| byte == b'/').unwrap_or(0);
+        (self.text.get(..slash).unwrap_or_default(), self.text.get(slash + 1..).unwrap_or_default())
     }
 }
 
-/// The steps up to the value itself, without a last step that only says how it is spelled.
-pub(crate) fn value_steps(steps: &[Step]) -> &[Step] {
-    match steps.split_last() {
-        Some((Step::Encoded(_) | Step::Printed(_), steps)) => steps,
-        _ => steps,
+/// The first of some steps, and those after it.
+pub(crate) fn split_first(steps: &str) -> Option<(&str, &str)> {
+    let steps = steps.strip_prefix('/')?;
+    steps.split_at_checked(steps.bytes().position(|byte| byte == b'/').unwrap_or(steps.len()))
+}
+
+/// The steps of a pointer, as they are spelled.
+pub(crate) fn steps(mut text: &str) -> impl Iterator<Item = &str> {
+    std::iter::from_fn(move || {
+        let (step, rest) = split_first(text)?;
+        text = rest;
+        Some(step)
+    })
+}
+
+/// Whether a step is a key: a member of an object, or the element of a list if it is a number.
+pub(crate) fn is_key(step: &str) -> bool {
+    !EXTRA_STEPS.contains(&step)
+}
+
+/// The key that a step spells (RFC 6901); nothing if it spells none.
+pub(crate) fn unescape_key(step: &str) -> Option<Cow<'_, str>> {
+    if !step.bytes().any(|byte| byte == b'~') {
+        return Some(Cow::Borrowed(step));
     }
-}
-
-/// The spelling of steps, as it stands in a path.
-pub(crate) fn spell(steps: &[Step]) -> String {
-    let mut path = String::new();
-    for step in steps {
-        path.push('/');
-        match step {
-            Step::Key(key) => path.push_str(&escape_key(key)),
-            other => path.push_str(EXTRA_STEPS.iter().find(|(_, step)| step == other).map_or("", |(text, _)| text)),
-        }
-    }
-    path
-}
-
-/// A key as it stands in a JSON Pointer (RFC 6901).
-pub(crate) fn escape_key(key: &str) -> String {
-    key.replace('~', "~0").replace('/', "~1")
-}
-
-fn unescape_key(step: &str) -> Option<String> {
     let mut key = String::with_capacity(step.len());
     let mut chars = step.chars();
     while let Some(char) = chars.next() {
@@ -111,7 +95,7 @@ fn unescape_key(step: &str) -> Option<String> {
             other => other,
         });
     }
-    Some(key)
+    Some(Cow::Owned(key))
 }
 
 #[cfg(test)]
@@ -121,7 +105,7 @@ mod tests {
     #[test]
     fn spelling_is_kept() {
         for text in ["/output/a.b/*/1", "/output/!json/!json/x", "/a~1b~0c/!b64i32", "/x/!tokenid", "/x/!numpy", "/"] {
-            assert_eq!(Pointer::parse(text).map(|pointer| spell(&pointer.steps)), Ok(text.to_owned()));
+            assert_eq!(Pointer::parse(text).map(|pointer| pointer.text), Ok(text.to_owned()));
         }
     }
 

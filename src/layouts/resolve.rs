@@ -1,35 +1,30 @@
 //! Finds the fields of one span by the layouts: where the ids are, what they are, where their text goes.
 
+use std::borrow::Cow;
+
 use super::join::{Part, join};
-use super::pointer::value_steps;
+use super::pointer::{split_first, steps, unescape_key};
 use super::select::number;
-use super::{Field, Layout, Pointer, Select, Step, escape_key, spell};
+use super::{Field, Layout, Pointer};
 use crate::ids::{self, Ids, Refusal};
-use crate::json::{items, unescape};
+use crate::json::{items, string_content};
 use crate::limits::Limits;
-use crate::report::FieldKind;
+use crate::report::FieldReport;
 use crate::view::{Kind, Names, NodeId, Place, Text, Tree, View};
 
 /// A field that a layout found.
 #[derive(Debug)]
-pub(crate) struct Found<'l> {
-    pub kind: FieldKind,
-    pub layout: &'l str,
-    /// Address of the ids.
-    pub path: String,
-    /// Number of the element that `each` found.
-    pub index: Option<usize>,
-    /// The selection, and the address of what it is made by.
-    pub select: Option<(&'l Select, String)>,
-    pub state: Result<Resolved, Box<Refusal>>,
+pub(crate) struct Found {
+    /// What is known of it so far; skipped if there is no target.
+    pub report: FieldReport,
+    pub target: Option<Target>,
     /// Masks and log-probabilities of an odd length: address and message.
     pub odd_lengths: Vec<(String, String)>,
-    pub text_path: Option<String>,
 }
 
 /// Ids that can be decoded, and where their text goes.
 #[derive(Debug)]
-pub(crate) struct Resolved {
+pub(crate) struct Target {
     pub ids: Ids,
     pub object: NodeId,
     pub key: String,
@@ -61,7 +56,7 @@ impl Existing {
 }
 
 /// Finds all fields of a span, layout by layout.
-pub(crate) fn resolve<'l>(tree: &mut dyn Tree, view: &View, layouts: &'l [Layout], limits: &Limits) -> Vec<Found<'l>> {
+pub(crate) fn resolve(tree: &mut dyn Tree, view: &View, layouts: &[Layout], limits: &Limits) -> Vec<Found> {
     let mut resolver = Resolver {
         tree,
         view,
@@ -74,14 +69,16 @@ pub(crate) fn resolve<'l>(tree: &mut dyn Tree, view: &View, layouts: &'l [Layout
     for layout in layouts {
         resolver.layout(layout);
     }
-    let Resolver { mut found, homeless, claimed, .. } = resolver;
     // Ids without a place for their text are reported once, if no other layout had one.
-    let mut reported = claimed;
-    found.extend(homeless.into_iter().filter(|field| reported.insert(field.path.clone(), 0).is_none()));
-    found
+    for field in resolver.homeless {
+        if resolver.claimed.insert(&field.report.path, 0).is_none() {
+            resolver.found.push(field);
+        }
+    }
+    resolver.found
 }
 
-struct Resolver<'r, 'l> {
+struct Resolver<'r> {
     tree: &'r mut dyn Tree,
     view: &'r View,
     limits: &'r Limits,
@@ -89,172 +86,189 @@ struct Resolver<'r, 'l> {
     claimed: Names,
     /// Addresses of texts that some layout has dealt with.
     taken: Names,
-    found: Vec<Found<'l>>,
-    homeless: Vec<Found<'l>>,
+    found: Vec<Found>,
+    homeless: Vec<Found>,
 }
 
-/// Where the pointers of a field start.
-struct Context {
-    element: Option<Place>,
-    index: Option<usize>,
-}
-
-/// What a pointer found: not null, in order.
-struct Located {
+/// What a pointer found.
+struct Located<'p> {
+    pointer: &'p Pointer,
+    /// Not null, in order, at least one.
     matches: Vec<Match>,
     path: String,
     /// Found from the root of a bare body.
     is_bare: bool,
 }
 
-#[derive(Clone)]
+#[derive(Clone, Copy)]
 struct Match {
     node: NodeId,
     /// The object or list that holds the value.
     holder: Option<NodeId>,
     /// The element of the last `*`.
     element: Option<NodeId>,
-    /// Address within the start, if asked for.
-    path: String,
 }
 
-impl<'l> Resolver<'_, 'l> {
-    fn layout(&mut self, layout: &'l Layout) {
-        let whole_span = Context { element: None, index: None };
-        let applies = layout
-            .when
-            .iter()
-            .all(|alternatives| alternatives.iter().any(|pointer| self.locate(&whole_span, &pointer.steps).is_some()));
-        if !applies {
-            return;
+/// The element that `each` found, where pointers start instead of the span, and its number.
+type Element<'e> = Option<(&'e Place, usize)>;
+
+/// A place, the steps of a pointer from there, and whether it is the root of a bare body.
+type Start<'s> = (&'s Place, &'s str, bool);
+
+impl<'r> Resolver<'r> {
+    fn layout(&mut self, layout: &Layout) {
+        for alternatives in &layout.when {
+            if !alternatives.iter().any(|pointer| self.locate(None, pointer).is_some()) {
+                return;
+            }
         }
-        let contexts = match &layout.each {
-            None => vec![whole_span],
-            Some(each) => self.elements(each),
-        };
-        for context in &contexts {
-            for field in &layout.fields {
-                self.field(layout, field, context);
+        let Some(each) = &layout.each else { return self.fields(layout, None) };
+        for (start, steps, _) in self.starts(None, &each.text, false).into_iter().flatten() {
+            let mut elements = Vec::new();
+            self.each(start.clone(), steps, &mut elements);
+            for (index, element) in elements.iter().enumerate() {
+                self.fields(layout, Some((element, index)));
+            }
+            if !elements.is_empty() {
+                break;
             }
         }
     }
 
-    fn elements(&mut self, each: &Pointer) -> Vec<Context> {
-        let whole_span = Context { element: None, index: None };
-        let mut starts = self.starts(&whole_span, &each.steps, false).into_iter();
-        let Some(located) = starts.find_map(|start| self.walk(start, true)) else { return Vec::new() };
-        let contexts = located
-            .matches
-            .into_iter()
-            .enumerate()
-            .map(|(i, found)| Context { element: Some(Place { node: found.node, path: found.path }), index: Some(i) });
-        contexts.collect()
+    /// What the steps of `each` lead to, one by one.
+    fn each(&mut self, from: Place, steps: &str, out: &mut Vec<Place>) {
+        match split_first(steps) {
+            None if self.tree.kind(from.node) == Kind::Null => {}
+            None => out.push(from),
+            Some(("*", rest)) => {
+                for (i, node) in self.tree.elements(from.node).into_iter().enumerate() {
+                    self.each(Place { node, path: format!("{}/{i}", from.path) }, rest, out);
+                }
+            }
+            Some((step, rest)) => {
+                if let Some(node) = self.step(from.node, step) {
+                    self.each(Place { node, path: format!("{}/{step}", from.path) }, rest, out);
+                }
+            }
+        }
     }
 
-    fn field(&mut self, layout: &'l Layout, field: &'l Field, context: &Context) {
-        let candidates: Vec<(&Pointer, Located)> =
-            field.ids.iter().filter_map(|pointer| Some((pointer, self.candidate(field, pointer, context)?))).collect();
-        let Some((pointer, located)) = candidates.first() else { return };
-        if self.claimed.contains_key(&located.path) {
+    fn fields(&mut self, layout: &Layout, element: Element<'_>) {
+        for field in &layout.fields {
+            self.field(layout, field, element);
+        }
+    }
+
+    fn field(&mut self, layout: &Layout, field: &Field, element: Element<'_>) {
+        let mut candidates = Vec::new();
+        for pointer in &field.ids {
+            candidates.extend(self.candidate(field, pointer, element));
+        }
+        let Some(located) = candidates.first() else { return };
+        if self.claimed.get(&located.path).is_some() {
             return;
         }
-        let mut found = Found {
-            kind: field.kind,
-            layout: &layout.name,
-            path: located.path.clone(),
-            index: context.index,
-            select: None,
-            state: Err(Refusal::new("no_text_place", "")),
-            odd_lengths: Vec::new(),
-            text_path: None,
-        };
-        let (object, key, text_path) = match self.text_place(field, context, located) {
-            Ok(place) => place,
+        let mut report = FieldReport::new(field.kind, &layout.name, &located.path);
+        report.index = element.map(|(_, index)| index);
+        let mut found = Found { report, target: None, odd_lengths: Vec::new() };
+        let object = match self.text_object(field, element, located) {
+            Ok(object) => object,
             Err(refusal) => {
-                found.state = Err(refusal);
+                refusal.report(&mut found.report);
                 self.homeless.push(found);
                 return;
             }
         };
         // The fields that this one stands for are dealt with too: they say the same, less well.
-        self.claimed.extend(candidates.iter().map(|(_, located)| (located.path.clone(), located.matches[0].node)));
-        if self.taken.insert(text_path.clone(), object).is_some() {
+        for candidate in &candidates {
+            self.claimed.insert(&candidate.path, 0);
+        }
+        let text_path = format!("{}/{}", object.path, field.text.split_last().1);
+        if self.taken.insert(&text_path, 0).is_some() {
             return;
         }
-        let parent_path = &text_path[..text_path.rfind('/').unwrap_or(0)];
-        let before = member_on_the_way(parent_path, &located.path);
-        found.state = self.ids(field, pointer, located, context, &mut found).and_then(|ids| {
-            let existing = self.existing(field, context, object, &key, ids.rows.is_some());
-            let holds_ids = format!("{}/", text_path);
-            if matches!(existing, Existing::Other(Kind::Array | Kind::Object))
-                && (located.path == text_path || located.path.starts_with(&holds_ids))
-            {
-                return Err(Refusal::new("no_text_place", format!("`{text_path}` holds the ids themselves")));
-            }
-            Ok(Resolved { ids, object, key, before, existing })
-        });
-        found.text_path = Some(text_path);
+        match self.target(field, element, located, &object, &text_path, &mut found) {
+            Ok(target) => found.target = Some(target),
+            Err(refusal) => refusal.report(&mut found.report),
+        }
+        found.report.text_path = Some(text_path);
         self.found.push(found);
     }
 
-    fn candidate(&mut self, field: &Field, pointer: &Pointer, context: &Context) -> Option<Located> {
-        let mut located = self.locate(context, &pointer.steps)?;
-        if !field.where_members.is_empty() {
-            located.matches.retain(|found| found.holder.is_some_and(|holder| self.has_members(holder, field)));
+    fn candidate<'p>(&mut self, field: &Field, pointer: &'p Pointer, element: Element<'_>) -> Option<Located<'p>> {
+        let mut located = self.locate(element, pointer)?;
+        for (key, wanted) in &field.where_members {
+            located.matches.retain(|found| {
+                let member = found.holder.and_then(|holder| self.tree.member(holder, key));
+                member.is_some_and(|node| same_scalar(&self.tree.json(node), wanted))
+            });
         }
         (!located.matches.is_empty()).then_some(located)
     }
 
-    fn has_members(&mut self, holder: NodeId, field: &Field) -> bool {
-        field.where_members.iter().all(|(key, wanted)| {
-            let Some(node) = self.tree.member(holder, key) else { return false };
-            same_scalar(&self.tree.json(node), wanted)
-        })
+    fn target(
+        &mut self,
+        field: &Field,
+        element: Element<'_>,
+        located: &Located<'_>,
+        object: &Place,
+        text_path: &str,
+        found: &mut Found,
+    ) -> Result<Target, Box<Refusal>> {
+        let ids = self.ids(field, element, located, found)?;
+        let key = unescape_key(field.text.split_last().1).unwrap_or_default();
+        let existing = self.existing(field, element, object.node, &key, ids.rows.is_some());
+        let in_text = located.path.strip_prefix(text_path);
+        let holds_ids = in_text.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+        if holds_ids && matches!(existing, Existing::Other(Kind::Array | Kind::Object)) {
+            return Err(Refusal::new("no_text_place", format!("`{text_path}` holds the ids themselves")));
+        }
+        // The text stands before the member that leads to the ids.
+        let inside = located.path.strip_prefix(&object.path).and_then(split_first);
+        let before = inside.and_then(|(step, _)| unescape_key(step)).map(Cow::into_owned);
+        Ok(Target { ids, object: object.node, key: key.into_owned(), before, existing })
     }
 
     /// The ids of a field, joined and selected.
     fn ids(
         &mut self,
-        field: &'l Field,
-        pointer: &Pointer,
-        located: &Located,
-        context: &Context,
-        found: &mut Found<'l>,
+        field: &Field,
+        element: Element<'_>,
+        located: &Located<'_>,
+        found: &mut Found,
     ) -> Result<Ids, Box<Refusal>> {
-        let all = if pointer.is_every() {
+        let all = if located.pointer.is_every() {
             let mut parts = Vec::with_capacity(located.matches.len());
             let mut room = self.limits.ids_per_field;
             for (i, found) in located.matches.iter().enumerate() {
-                let ids = self
-                    .read(found.node, pointer, room)
+                let mut ids = self
+                    .read(found.node, located.pointer, room)
                     .map_err(|refusal| Refusal::new(refusal.reason, format!("element {i}: {}", refusal.detail)))?;
                 room -= ids.ids.len();
-                let ids = Ids { converted: ids.converted.filter(|&how| how != ids::Spelling::SingleInteger), ..ids };
+                if ids.converted == Some(ids::Spelling::SingleInteger) {
+                    ids.converted = None;
+                }
                 parts.push(Part { ids, group: self.group(field, found), parent: self.parent(found) });
             }
             join(parts, field.join, field.by.is_some())?
         } else {
-            self.read(located.matches[0].node, pointer, self.limits.ids_per_field)?
+            self.read(located.matches[0].node, located.pointer, self.limits.ids_per_field)?
         };
         let all_count = all.ids.len();
         let ids = match &field.select {
             None => all,
             Some(select) => {
-                let Some(by) = self.locate(context, &select.pointer().steps) else {
-                    let path = spell(&select.pointer().steps);
-                    return Err(Refusal::new(
-                        "bad_selection",
-                        format!("`{path}`, which selects the ids, is not there"),
-                    ));
+                let Some(by) = self.locate(element, &select.pointer) else {
+                    let what = format!("`{}`, which selects the ids, is not there", select.pointer.text);
+                    return Err(Refusal::new("bad_selection", what));
                 };
-                found.select = Some((select, by.path.clone()));
-                let json = self.tree.json(by.matches[0].node).into_owned();
-                select.apply(&all, &json)?
+                found.report.select = Some(select.report(by.path));
+                select.apply(&all, &self.tree.json(by.matches[0].node))?
             }
         };
         if ids.rows.is_none() {
             for (name, pointer) in [("mask", &field.mask), ("logprobs", &field.logprobs)] {
-                let Some(located) = pointer.as_ref().and_then(|pointer| self.locate(context, &pointer.steps)) else {
+                let Some(located) = pointer.as_ref().and_then(|pointer| self.locate(element, pointer)) else {
                     continue;
                 };
                 let len = match &*located.matches {
@@ -287,48 +301,41 @@ impl<'l> Resolver<'_, 'l> {
         std::str::from_utf8(&self.tree.json(node)).ok()?.parse().ok()
     }
 
-    /// The object that the text goes into, its key, and its address.
-    fn text_place(
-        &mut self,
-        field: &Field,
-        context: &Context,
-        ids: &Located,
-    ) -> Result<(NodeId, String, String), Box<Refusal>> {
-        let (key, above) = match field.text.steps.split_last() {
-            Some((Step::Key(key), above)) => (key, above),
-            _ => return Err(Refusal::new("no_text_place", "the layout names none")),
-        };
-        let place = if above.is_empty() {
-            context.element.clone().or_else(|| self.view.beside_output.clone())
+    /// The object that the text goes into.
+    fn text_object(&mut self, field: &Field, element: Element<'_>, ids: &Located<'_>) -> Result<Place, Box<Refusal>> {
+        let above = field.text.split_last().0;
+        let mut object = None;
+        if above.is_empty() {
+            object = element.map(|(place, _)| place).or(self.view.whole.as_ref()).cloned();
         } else {
-            // The text stays with the ids: a body that is itself the output takes it, even if it has an `output`.
-            let starts = self.starts(context, above, true).into_iter().filter(|start| start.is_bare || !ids.is_bare);
-            let located = starts.collect::<Vec<_>>().into_iter().find_map(|start| self.walk(start, false));
-            located.and_then(|located| Some(Place { node: located.matches.first()?.node, path: located.path }))
+            for (start, steps, is_bare) in self.starts(element, above, true).into_iter().flatten() {
+                // The text stays with the ids: a body that is itself the output takes it, even if it has an `output`.
+                if object.is_none() && (is_bare || !ids.is_bare) {
+                    let found = self.walk(start.node, steps).first().copied();
+                    object = found.map(|found| Place { node: found.node, path: format!("{}{steps}", start.path) });
+                }
+            }
+        }
+        let Some(object) = object else {
+            return Err(Refusal::new("no_text_place", format!("`{above}`, where the text would go, is not there")));
         };
-        let wanted = spell(above);
-        let Some(place) = place else {
-            return Err(Refusal::new("no_text_place", format!("`{wanted}`, where the text would go, is not there")));
-        };
-        match self.tree.kind(place.node) {
-            Kind::Object => Ok((place.node, key.clone(), format!("{}/{}", place.path, escape_key(key)))),
+        match self.tree.kind(object.node) {
+            Kind::Object => Ok(object),
             other => {
-                let detail = format!("`{}`, where the text would go, is {}, not an object", place.path, other.name());
-                Err(Refusal::new("no_text_place", detail))
+                let what = format!("`{}`, where the text would go, is {}, not an object", object.path, other.name());
+                Err(Refusal::new("no_text_place", what))
             }
         }
     }
 
-    fn existing(&mut self, field: &Field, context: &Context, object: NodeId, key: &str, in_rows: bool) -> Existing {
+    fn existing(&mut self, field: &Field, element: Element<'_>, object: NodeId, key: &str, in_rows: bool) -> Existing {
         let at_place = self.tree.member(object, key);
         if let Some(texts) = at_place.and_then(|node| self.texts(node, in_rows)) {
             return Existing::Text { texts, at_place: true };
         }
         for pointer in &field.existing {
-            let node = self
-                .locate(context, &pointer.steps)
-                .and_then(|located| located.matches.first().map(|found| found.node));
-            if let Some(texts) = node.and_then(|node| self.texts(node, in_rows)) {
+            let located = self.locate(element, pointer);
+            if let Some(texts) = located.and_then(|located| self.texts(located.matches[0].node, in_rows)) {
                 return Existing::Text { texts, at_place: false };
             }
         }
@@ -342,116 +349,91 @@ impl<'l> Resolver<'_, 'l> {
     fn texts(&mut self, node: NodeId, in_rows: bool) -> Option<Vec<Vec<u8>>> {
         let kind = self.tree.kind(node);
         let json = self.tree.json(node);
-        let content = |json: &[u8]| {
-            let is_string = json.len() >= 2 && json[0] == b'"';
-            is_string.then(|| unescape(&json[1..json.len() - 1]).into_owned())
-        };
+        let mut texts = Vec::new();
         match kind {
-            Kind::String => Some(vec![content(&json)?]),
-            Kind::Array if in_rows => items(&json).map(content).collect(),
-            _ => None,
+            Kind::String => texts.push(string_content(&json)?.into_owned()),
+            Kind::Array if in_rows => {
+                for item in items(&json) {
+                    texts.push(string_content(item)?.into_owned());
+                }
+            }
+            _ => return None,
         }
+        Some(texts)
     }
 
     /// What a pointer finds, without nulls; nothing if that is nothing.
-    fn locate(&mut self, context: &Context, steps: &[Step]) -> Option<Located> {
-        self.starts(context, steps, false).into_iter().find_map(|start| self.walk(start, false))
+    fn locate<'p>(&mut self, element: Element<'_>, pointer: &'p Pointer) -> Option<Located<'p>> {
+        for (start, steps, is_bare) in self.starts(element, &pointer.text, false).into_iter().flatten() {
+            let matches = self.walk(start.node, steps);
+            if !matches.is_empty() {
+                return Some(Located { pointer, matches, path: format!("{}{steps}", start.path), is_bare });
+            }
+        }
+        None
     }
 
-    /// Where the steps of a pointer start. A pointer under the output, or what such a pointer goes through
-    /// (`is_parent`), may start from a bare body too.
-    fn starts<'s>(&self, context: &Context, steps: &'s [Step], is_parent: bool) -> Vec<Start<'s>> {
-        if let Some(element) = &context.element {
-            return vec![Start { place: element.clone(), steps, is_bare: false }];
+    /// Where a pointer may start. One under the output, or what such a pointer goes through (`is_parent`), may start from
+    /// a bare body too.
+    fn starts<'s>(&self, element: Element<'s>, pointer: &'s str, is_parent: bool) -> [Option<Start<'s>>; 2]
+    where
+        'r: 's,
+    {
+        if let Some((place, _)) = element {
+            return [Some((place, pointer, false)), None];
         }
-        let Some((Step::Key(root), steps)) = steps.split_first() else { return Vec::new() };
-        let place = match root.as_str() {
-            "inputs" => &self.view.inputs,
-            "output" => &self.view.output,
-            "attributes" => &self.view.attributes,
-            "events" => &self.view.events,
-            _ => &None,
-        };
-        let start = |is_bare| move |place: &Place| Start { place: place.clone(), steps, is_bare };
-        let mut starts: Vec<_> = place.iter().map(start(false)).collect();
-        if root == "output" && (is_parent || !steps.is_empty()) {
-            starts.extend(self.view.bare.iter().map(start(true)));
+        let Some((root, steps)) = split_first(pointer) else { return [None, None] };
+        let mut usual = None;
+        for (name, place) in &self.view.places {
+            if *name == root {
+                usual = Some((place, steps, false));
+            }
         }
-        starts
+        let bare = self.view.bare.as_ref().filter(|_| root == "output" && (is_parent || !steps.is_empty()));
+        [usual, bare.map(|place| (place, steps, true))]
     }
 
-    fn walk(&mut self, start: Start<'_>, with_paths: bool) -> Option<Located> {
-        let Start { place, steps, is_bare } = start;
-        let mut matches = vec![Match { node: place.node, holder: None, element: None, path: String::new() }];
-        for step in value_steps(steps) {
+    fn walk(&mut self, start: NodeId, pointer: &str) -> Vec<Match> {
+        let mut matches = vec![Match { node: start, holder: None, element: None }];
+        for step in steps(pointer) {
             let mut next = Vec::with_capacity(matches.len());
-            for found in matches {
-                self.step(&found, step, with_paths, &mut next);
+            for from in matches {
+                if step == "*" {
+                    for node in self.tree.elements(from.node) {
+                        next.push(Match { node, element: Some(node), ..from });
+                    }
+                } else if let Some(node) = self.step(from.node, step) {
+                    let holder = if step.starts_with('!') { from.holder } else { Some(from.node) };
+                    next.push(Match { node, holder, ..from });
+                }
             }
             matches = next;
         }
         matches.retain(|found| self.tree.kind(found.node) != Kind::Null);
-        if with_paths {
-            matches.iter_mut().for_each(|found| found.path.insert_str(0, &place.path));
-        }
-        let path = format!("{}{}", place.path, spell(steps));
-        (!matches.is_empty()).then_some(Located { matches, path, is_bare })
+        matches
     }
 
-    fn step(&mut self, from: &Match, step: &Step, with_paths: bool, next: &mut Vec<Match>) {
-        let path =
-            |name: &dyn Fn() -> String| if with_paths { format!("{}/{}", from.path, name()) } else { String::new() };
+    /// One step that is not `*`.
+    fn step(&mut self, node: NodeId, step: &str) -> Option<NodeId> {
         match step {
-            Step::Key(key) => {
-                let node = match self.tree.kind(from.node) {
-                    Kind::Object => self.tree.member(from.node, key),
-                    Kind::Array => key.parse().ok().and_then(|index| self.tree.element(from.node, index)),
+            "!json" => self.tree.open_json(node),
+            // The others are last steps, which only say how the value is spelled.
+            _ if step.starts_with('!') => Some(node),
+            _ => {
+                let key = unescape_key(step)?;
+                match self.tree.kind(node) {
+                    Kind::Object => self.tree.member(node, &key),
+                    Kind::Array => self.tree.element(node, key.parse().ok()?),
                     _ => None,
-                };
-                let holder = Some(from.node);
-                next.extend(node.map(|node| Match {
-                    node,
-                    holder,
-                    element: from.element,
-                    path: path(&|| escape_key(key)),
-                }));
-            }
-            Step::Every => {
-                for (i, node) in self.tree.elements(from.node).into_iter().enumerate() {
-                    next.push(Match { node, holder: from.holder, element: Some(node), path: path(&|| i.to_string()) });
                 }
             }
-            Step::Json => {
-                let node = self.tree.open_json(from.node);
-                next.extend(node.map(|node| Match { node, path: path(&|| "!json".into()), ..from.clone() }));
-            }
-            // These are last steps, which `value_steps` leaves out.
-            Step::Printed(_) | Step::Encoded(_) => {}
         }
     }
-}
-
-/// Where the steps of a pointer start, and whether that is the root of a bare body.
-struct Start<'s> {
-    place: Place,
-    steps: &'s [Step],
-    is_bare: bool,
-}
-
-/// The key of the member of the object at `object` that leads to `path`.
-fn member_on_the_way(object: &str, path: &str) -> Option<String> {
-    let rest = path.strip_prefix(object)?.strip_prefix('/')?;
-    let key = rest.split('/').next()?;
-    Some(key.replace("~1", "/").replace("~0", "~"))
 }
 
 /// Whether two JSON scalars are the same value.
 fn same_scalar(left: &[u8], right: &[u8]) -> bool {
-    let string = |json: &[u8]| {
-        let inside = json.strip_prefix(b"\"")?.strip_suffix(b"\"")?;
-        Some(unescape(inside).into_owned())
-    };
-    match (string(left), string(right)) {
+    match (string_content(left), string_content(right)) {
         (Some(left), Some(right)) => left == right,
         (None, None) => left == right || matches!((number(left), number(right)), (Some(l), Some(r)) if l == r),
         _ => false,

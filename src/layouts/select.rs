@@ -4,57 +4,78 @@ use super::Pointer;
 use crate::ids::{Ids, Refusal};
 use crate::json::items;
 use crate::json::number::double;
+use crate::report::SelectReport;
 
 /// Which ids of a list are meant.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) enum Select {
+pub(crate) struct Select {
+    /// Where the mask, the ranges or the number stand.
+    pub pointer: Pointer,
+    pub rule: Rule,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum Rule {
     /// Those where the mask has the wanted number (`equal`), or any other.
-    Mask { mask: Pointer, wanted: f64, equal: bool },
+    Mask { wanted: f64, equal: bool },
     /// Those inside the ranges `[start, end)`, or outside.
-    Ranges { ranges: Pointer, inside: bool },
+    Ranges { inside: bool },
     /// The last n, or all before them.
-    Tail { tail: Pointer, inside: bool },
+    Tail { inside: bool },
 }
 
 impl Select {
-    /// Where the mask, the ranges or the number stand.
-    pub(crate) fn pointer(&self) -> &Pointer {
-        match self {
-            Select::Mask { mask, .. } => mask,
-            Select::Ranges { ranges, .. } => ranges,
-            Select::Tail { tail, .. } => tail,
+    /// The selection, for the report; `path` is the address of what `pointer` points to.
+    pub(crate) fn report(&self, path: String) -> SelectReport {
+        match self.rule {
+            Rule::Mask { wanted, equal: true } => SelectReport::Value { mask: path, value: wanted },
+            Rule::Mask { wanted, equal: false } => SelectReport::Not { mask: path, not: wanted },
+            Rule::Ranges { inside } => SelectReport::Ranges { ranges: path, inside },
+            Rule::Tail { inside } => SelectReport::Tail { tail: path, inside },
         }
     }
 
-    /// The selected ids; `json` is the text of what [`Select::pointer`] points to.
+    /// The selected ids; `json` is the text of what `pointer` points to.
     pub(crate) fn apply(&self, ids: &Ids, json: &[u8]) -> Result<Ids, Box<Refusal>> {
-        let chosen = match self {
-            Select::Mask { wanted, equal, .. } => {
-                let numbers = mask_rows(json, ids)?;
-                numbers.into_iter().map(|number| (number == *wanted) == *equal).collect()
-            }
-            Select::Ranges { inside, .. } => {
-                let mut chosen = vec![!inside; flat_len(ids)?];
-                for (start, end) in ranges(json, chosen.len())? {
-                    chosen[start..end].fill(*inside);
+        let len = ids.ids.len();
+        if ids.rows.is_some() && !matches!(self.rule, Rule::Mask { .. }) {
+            let what = "ranges and tails select from a list, not from a list of lists";
+            return Err(Refusal::new("bad_selection", what));
+        }
+        let mut chosen = Vec::with_capacity(len);
+        match self.rule {
+            Rule::Mask { wanted, equal } => mask_rows(json, ids, &mut |n| chosen.push((n == wanted) == equal))?,
+            Rule::Ranges { inside } => {
+                chosen.resize(len, !inside);
+                for (i, pair) in list_items(json)?.enumerate() {
+                    let mut bounds = items(pair).map(|bound| whole(bound, len));
+                    match (bounds.next(), bounds.next(), bounds.next()) {
+                        (Some(Some(start)), Some(Some(end)), None) if pair.starts_with(b"[") && start <= end => {
+                            chosen[start..end].fill(inside);
+                        }
+                        _ => {
+                            let what = format!("range {i} is not [start, end] within 0 to {len}");
+                            return Err(Refusal::new("bad_selection", what));
+                        }
+                    }
                 }
-                chosen
             }
-            Select::Tail { inside, .. } => {
-                let len = flat_len(ids)?;
-                let tail = number(json).filter(|n| n.fract() == 0.0 && (0.0..=len as f64).contains(n));
-                let Some(tail) = tail else {
-                    return Err(Refusal::new(
-                        "bad_selection",
-                        format!("the length of the tail is not from 0 to {len}"),
-                    ));
+            Rule::Tail { inside } => {
+                let Some(tail) = whole(json, len) else {
+                    let what = format!("the length of the tail is not from 0 to {len}");
+                    return Err(Refusal::new("bad_selection", what));
                 };
-                let head = len - tail as usize;
-                (0..len).map(|i| (i >= head) == *inside).collect()
+                chosen.resize(len - tail, !inside);
+                chosen.resize(len, inside);
             }
-        };
+        }
         Ok(keep(ids, &chosen))
     }
+}
+
+/// A whole number from 0 to `most`.
+fn whole(json: &[u8], most: usize) -> Option<usize> {
+    number(json).filter(|n| n.fract() == 0.0 && (0.0..=most as f64).contains(n)).map(|n| n as usize)
 }
 
 /// The number that a JSON text is; true is 1, false is 0.
@@ -82,63 +103,39 @@ fn keep(ids: &Ids, chosen: &[bool]) -> Ids {
     kept
 }
 
-/// Ranges and tails are said of one list.
-fn flat_len(ids: &Ids) -> Result<usize, Box<Refusal>> {
-    match ids.rows {
-        None => Ok(ids.ids.len()),
-        Some(_) => Err(Refusal::new("bad_selection", "ranges and tails select from a list, not from a list of lists")),
-    }
-}
-
-/// The numbers of a mask, row by row as the ids.
-fn mask_rows(json: &[u8], ids: &Ids) -> Result<Vec<f64>, Box<Refusal>> {
-    let mut numbers = Vec::with_capacity(ids.ids.len());
-    let mut read_row = |json: &[u8], row: &[u32], place: &str| {
-        let start = numbers.len();
-        for (index, item) in list_items(json)?.enumerate() {
-            match number(item) {
-                Some(number) => numbers.push(number),
-                None => {
-                    return Err(Refusal::new("bad_selection", format!("{place}item {index} of the mask is no number")));
-                }
-            }
-        }
-        let len = numbers.len() - start;
-        if len != row.len() {
-            return Err(Refusal::new("mask_length", format!("{place}the mask has {len} items, the ids {}", row.len())));
-        }
-        Ok(())
-    };
+/// Tells the numbers of a mask, row by row as the ids.
+fn mask_rows(json: &[u8], ids: &Ids, tell: &mut dyn FnMut(f64)) -> Result<(), Box<Refusal>> {
     if ids.rows.is_none() {
-        read_row(json, &ids.ids, "")?;
-        return Ok(numbers);
+        return mask_row(json, ids.ids.len(), "", tell);
     }
     let mut masks = list_items(json)?;
     for (i, row) in ids.rows().enumerate() {
-        let mask = masks.next().ok_or(Refusal::new("mask_length", format!("the mask has no row {i}")))?;
-        read_row(mask, row, &format!("row {i}: "))?;
+        let Some(mask) = masks.next() else {
+            return Err(Refusal::new("mask_length", format!("the mask has no row {i}")));
+        };
+        mask_row(mask, row.len(), &format!("row {i}: "), tell)?;
     }
-    Ok(numbers)
+    Ok(())
+}
+
+fn mask_row(json: &[u8], ids: usize, place: &str, tell: &mut dyn FnMut(f64)) -> Result<(), Box<Refusal>> {
+    let mut len = 0;
+    for item in list_items(json)? {
+        let Some(number) = number(item) else {
+            return Err(Refusal::new("bad_selection", format!("{place}item {len} of the mask is no number")));
+        };
+        tell(number);
+        len += 1;
+    }
+    if len != ids {
+        return Err(Refusal::new("mask_length", format!("{place}the mask has {len} items, the ids {ids}")));
+    }
+    Ok(())
 }
 
 fn list_items(json: &[u8]) -> Result<impl Iterator<Item = &[u8]>, Box<Refusal>> {
-    if json.first() != Some(&b'[') {
+    if !json.starts_with(b"[") {
         return Err(Refusal::new("bad_selection", "the mask or ranges are not a list"));
     }
     Ok(items(json))
-}
-
-/// Pairs of start and end, each checked against the number of ids.
-fn ranges(json: &[u8], len: usize) -> Result<Vec<(usize, usize)>, Box<Refusal>> {
-    let bad = |i: usize| Refusal::new("bad_selection", format!("range {i} is not [start, end] within 0 to {len}"));
-    let bound = |json: Option<&[u8]>| number(json?).filter(|n| n.fract() == 0.0 && (0.0..=len as f64).contains(n));
-    let mut pairs = Vec::new();
-    for (i, pair) in list_items(json)?.enumerate() {
-        let mut bounds = list_items(pair).map_err(|_| bad(i))?;
-        match (bound(bounds.next()), bound(bounds.next()), bounds.next()) {
-            (Some(start), Some(end), None) if start <= end => pairs.push((start as usize, end as usize)),
-            _ => return Err(bad(i)),
-        }
-    }
-    Ok(pairs)
 }

@@ -62,11 +62,12 @@ impl JsTree {
     }
 
     fn push_child(&mut self, parent: NodeId, key: String, value: JsValue) -> NodeId {
-        let known = self.children.entry(format!("{parent}/{key}"));
-        *known.or_insert_with(|| {
+        let new = self.nodes.len() as NodeId;
+        let known = self.children.insert(&format!("{parent}/{key}"), new);
+        if known.is_none() {
             self.nodes.push(Node::Js { value, parent, key });
-            self.nodes.len() as NodeId - 1
-        })
+        }
+        known.unwrap_or(new)
     }
 
     fn push_inner(&mut self, json: usize, node: NodeId) -> NodeId {

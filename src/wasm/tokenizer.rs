@@ -69,19 +69,19 @@ impl TokenizerCore {
     }
 }
 
-const COMPATS: [(&str, Compat); 3] = [
-    ("tokenizers", Compat::Tokenizers),
-    ("transformers4", Compat::Transformers4),
-    ("transformers5", Compat::Transformers5),
-];
-
 fn load(bytes: &[u8], options: &str) -> Result<Tokenizer, Error> {
-    let invalid = |what: &str| Error::new(ErrorCode::InvalidOptions, format!("options: {what}"));
-    let mut json = Json::parse(options.as_bytes(), 64).map_err(|scan| invalid(scan.what))?;
-    let mut object = Object::open(&mut json, Json::ROOT, "options", ErrorCode::InvalidOptions)?;
-    object.done(&["compat", "config", "engine"])?;
-    let compat = object.choice("compat", &COMPATS)?.unwrap_or_default();
-    let engine = object.choice("engine", &[("auto", Engine::Auto), ("general", Engine::General)])?.unwrap_or_default();
-    let config = object.string("config")?;
-    Tokenizer::load(bytes, &LoadOptions { compat, config: config.as_ref().map(String::as_bytes), engine })
+    let mut json = Json::parse(options.as_bytes(), 64)
+        .map_err(|scan| Error::new(ErrorCode::InvalidOptions, format!("options: {}", scan.what)))?;
+    let mut object = Object::open(&mut json, Json::ROOT, "options", ErrorCode::InvalidOptions);
+    object.done(&["compat", "config", "engine"]);
+    let compat = object.choice("compat", &["tokenizers", "transformers4", "transformers5"]).unwrap_or(0);
+    let engine = object.choice("engine", &["auto", "general"]).unwrap_or(0);
+    let config = object.string("config");
+    object.finish()?;
+    let options = LoadOptions {
+        compat: [Compat::Tokenizers, Compat::Transformers4, Compat::Transformers5][compat],
+        config: config.as_ref().map(String::as_bytes),
+        engine: [Engine::Auto, Engine::General][engine],
+    };
+    Tokenizer::load(bytes, &options)
 }

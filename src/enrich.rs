@@ -117,14 +117,16 @@ pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
         let mut edits = Edits::default();
         let Ok(json) = value else { return edits };
         for view in record::views(json, Json::ROOT, path) {
-            let found = resolve(json, &view, &options.layouts, &options.limits);
-            let mut places: Vec<Target> = found.into_iter().filter_map(|found| found.target).collect();
-            places.retain(|place| matches!(place.existing, Standing::Text { at_place: true, .. }));
-            while let Some(object) = places.last().map(|place| place.object) {
-                let in_object = places.iter().filter(|place| place.object == object);
-                let members: Vec<_> = in_object.map(|place| (place.key.as_str(), place.before.as_deref())).collect();
+            let mut targets = Vec::new();
+            for found in resolve(json, &view, &options.layouts, &options.limits) {
+                let is_there = |target: &Target| matches!(target.existing, Standing::Text { at_place: true, .. });
+                targets.extend(found.target.filter(is_there));
+            }
+            while let Some(object) = targets.last().map(|target| target.object) {
+                let in_object = targets.iter().filter(|target| target.object == object);
+                let members: Vec<_> = in_object.map(|target| (&*target.key, target.before.as_deref())).collect();
                 json.take_out(object, &members, &mut edits);
-                places.retain(|place| place.object != object);
+                targets.retain(|target| target.object != object);
             }
         }
         edits

@@ -15,8 +15,6 @@ struct Edit {
     start: usize,
     end: usize,
     bytes: Vec<u8>,
-    /// Edits at one place keep the order in which they were asked for.
-    order: usize,
 }
 
 /// Edits of one [`Json`], in the order they were asked for.
@@ -27,8 +25,7 @@ pub(crate) struct Edits {
 
 impl Edits {
     fn push(&mut self, document: u16, range: Range<usize>, bytes: Vec<u8>) {
-        let order = self.list.len();
-        self.list.push(Edit { document, start: range.start, end: range.end, bytes, order });
+        self.list.push(Edit { document, start: range.start, end: range.end, bytes });
     }
 
     /// Whether there is nothing to do.
@@ -52,26 +49,26 @@ impl Json<'_> {
         let document = object.document;
         if let Some((key, value)) = self.find_member(write.object, &write.key) {
             let colon = self.between(self.node(key), self.node(value));
-            let bytes = text_json(&write.text, has_space(colon));
+            let mut bytes = Vec::new();
+            text_into(&write.text, has_space(colon), &mut bytes);
             return edits.push(document, self.range(value), bytes);
         }
         let neighbour = write.before.as_ref().and_then(|key| self.find_member(write.object, key));
-        let first = self.members(write.object).next();
         let mut bytes = Vec::new();
-        let at = match neighbour.or(first) {
+        let at = match neighbour.or(self.members(write.object).next()) {
             Some((key, value)) => {
                 let colon = self.between(self.node(key), self.node(value));
-                bytes = member_json(&write.key, colon, &write.text);
-                bytes.extend_from_slice(&self.comma(write.object, key));
+                member_into(write, colon, &mut bytes);
+                self.comma_into(write.object, key, &mut bytes);
                 self.node(key).start as usize
             }
             None => {
                 let at = object.start as usize + 1;
                 let colon = self.colon_around(write.object);
                 if edits.ends_at(document, at) {
-                    bytes.extend_from_slice(if has_space(colon) { b", " } else { b"," });
+                    comma_into(has_space(colon), &mut bytes);
                 }
-                bytes.extend_from_slice(&member_json(&write.key, colon, &write.text));
+                member_into(write, colon, &mut bytes);
                 at
             }
         };
@@ -84,24 +81,26 @@ impl Json<'_> {
         let members: Vec<_> = self.members(object).collect();
         let position = |key: &str| members.iter().rposition(|&(node, _)| self.has_key(node, key));
         let mut goes = vec![false; members.len()];
-        let mut standing: Vec<_> =
-            candidates.iter().filter_map(|&(key, before)| Some((position(key)?, before.and_then(position)))).collect();
-        standing.iter().for_each(|&(at, _)| goes[at] = true);
-        // A member counts as standing before its neighbour if only members that go too are between the two, so
-        // each that is found to stay can make another stay.
-        loop {
-            let all = standing.len();
-            standing.retain(|&(at, before)| {
-                let in_place = match before {
-                    Some(before) => at < before && goes[at..before].iter().all(|&goes| goes),
-                    None => goes[..at].iter().all(|&goes| goes),
-                };
-                goes[at] = in_place;
-                in_place
+        // Each with the range of members that must go too.
+        let mut standing = Vec::new();
+        for &(key, before) in candidates {
+            let Some(at) = position(key) else { continue };
+            let between = match before.and_then(position) {
+                Some(before) if before <= at => continue,
+                Some(before) => at..before,
+                None => 0..at,
+            };
+            goes[at] = true;
+            standing.push((at, between));
+        }
+        // Each that is found to stay can make another stay.
+        let mut all = 0;
+        while all != standing.len() {
+            all = standing.len();
+            standing.retain(|(at, between)| {
+                goes[*at] = goes[between.clone()].iter().all(|&goes| goes);
+                goes[*at]
             });
-            if standing.len() == all {
-                break;
-            }
         }
         for (i, &(key, value)) in members.iter().enumerate().filter(|&(i, _)| goes[i]) {
             let start = self.node(key).start as usize;
@@ -120,28 +119,33 @@ impl Json<'_> {
             by_document[usize::from(edit.document)].push(edit);
         }
         // A document is always opened after the one that holds it, so going down moves every edit out to the body.
-        for index in (1..self.documents.len()).rev() {
-            let mut inner = std::mem::take(&mut by_document[index]);
-            let Some(holder) = self.documents[index].holder.filter(|_| !inner.is_empty()) else { continue };
-            sort(&mut inner);
-            let offsets: Vec<usize> = inner.iter().flat_map(|edit| [edit.start, edit.end]).collect();
+        while let Some(edits) = by_document.pop() {
+            let edits = sorted(&edits);
+            let Some(holder) = self.documents[by_document.len()].holder else { return self.splice(&edits) };
+            let mut offsets = Vec::new();
+            for edit in &edits {
+                offsets.extend([edit.start, edit.end]);
+            }
             let raw = raw_offsets(self.inside_quotes(holder), &offsets);
             let Node { document, start, .. } = self.node(holder);
-            let quote_end = start as usize + 1;
-            for (edit, raw) in inner.into_iter().zip(raw.chunks_exact(2)) {
-                let mut bytes = Vec::with_capacity(edit.bytes.len() + 16);
+            let content = start as usize + 1;
+            for (edit, raw) in edits.into_iter().zip(raw.chunks_exact(2)) {
+                let mut bytes = Vec::new();
                 escape_into(&edit.bytes, &mut bytes);
-                let (start, end) = (quote_end + raw[0], quote_end + raw[1]);
-                by_document[usize::from(document)].push(Edit { document, start, end, bytes, order: edit.order });
+                let (start, end) = (content + raw[0], content + raw[1]);
+                by_document[usize::from(document)].push(Edit { document, start, end, bytes });
             }
         }
-        let mut body = std::mem::take(&mut by_document[0]);
-        sort(&mut body);
+        Vec::new()
+    }
+
+    /// The text of the body with its own edits made, in order.
+    fn splice(&self, edits: &[&Edit]) -> Vec<u8> {
         let text = &self.documents[0].text;
-        let added: usize = body.iter().map(|edit| edit.bytes.len()).sum();
+        let added: usize = edits.iter().map(|edit| edit.bytes.len()).sum();
         let mut out = Vec::with_capacity(text.len() + added);
         let mut copied = 0;
-        for edit in body {
+        for edit in edits {
             out.extend_from_slice(&text[copied..edit.start]);
             out.extend_from_slice(&edit.bytes);
             copied = edit.end;
@@ -155,21 +159,21 @@ impl Json<'_> {
         &self.documents[usize::from(left.document)].text[left.end as usize..right.start as usize]
     }
 
-    /// What separates the member with this key from the next, else from the one before. A member alone is given a
-    /// comma and the white space before its key.
-    fn comma(&self, object: NodeId, key: NodeId) -> Vec<u8> {
+    /// Appends what separates the member with this key from the next, else from the one before. A member alone is
+    /// given a comma and the white space before its key.
+    fn comma_into(&self, object: NodeId, key: NodeId, out: &mut Vec<u8>) {
         let members: Vec<_> = self.members(object).collect();
         let at = members.iter().position(|&(other, _)| other == key).unwrap_or(0);
-        let (left, right) = match (members.get(at + 1), at.checked_sub(1)) {
-            (Some(_), _) => (at, at + 1),
-            (None, Some(before)) => (before, at),
-            (None, None) => {
-                let (object, key) = (self.node(object), self.node(key));
-                let text = &self.documents[usize::from(object.document)].text;
-                return [b",", &text[object.start as usize + 1..key.start as usize]].concat();
-            }
-        };
-        self.between(self.node(members[left].1), self.node(members[right].0)).to_vec()
+        // The pair of this member and the next, else of the one before and this.
+        let pair = members.get(at..at + 2).or(at.checked_sub(1).and_then(|before| members.get(before..=at)));
+        if let Some(&[(_, left), (right, _)]) = pair {
+            return out.extend_from_slice(self.between(self.node(left), self.node(right)));
+        }
+        let (object, key) = (self.node(object), self.node(key));
+        out.push(b',');
+        out.extend_from_slice(
+            &self.documents[usize::from(object.document)].text[object.start as usize + 1..key.start as usize],
+        );
     }
 
     /// What stands between key and value where the object itself is a value; `: ` where it is none.
@@ -184,8 +188,31 @@ impl Json<'_> {
     }
 }
 
-fn sort(edits: &mut [Edit]) {
-    edits.sort_unstable_by_key(|edit| (edit.start, edit.order));
+/// The edits by start; those at one place in the order in which they were asked for. A merge sort of a few lines: the
+/// one of the standard library is as large as the rest of this file in the WebAssembly module.
+fn sorted(edits: &[Edit]) -> Vec<&Edit> {
+    let mut sorted: Vec<&Edit> = edits.iter().collect();
+    let mut width = 1;
+    while width < edits.len() {
+        let mut merged = Vec::with_capacity(edits.len());
+        for pair in sorted.chunks(2 * width) {
+            let (mut left, mut right) = pair.split_at(width.min(pair.len()));
+            while let (Some((&l, lefts)), Some((&r, rights))) = (left.split_first(), right.split_first()) {
+                if r.start < l.start {
+                    merged.push(r);
+                    right = rights;
+                } else {
+                    merged.push(l);
+                    left = lefts;
+                }
+            }
+            merged.extend_from_slice(left);
+            merged.extend_from_slice(right);
+        }
+        sorted = merged;
+        width *= 2;
+    }
+    sorted
 }
 
 /// Whether a separator of key and value says that this JSON is written with spaces.
@@ -193,28 +220,28 @@ fn has_space(colon: &[u8]) -> bool {
     colon != b":"
 }
 
-fn member_json(key: &str, colon: &[u8], text: &Text) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    quote_into(key, &mut bytes);
-    bytes.extend_from_slice(colon);
-    bytes.extend_from_slice(&text_json(text, has_space(colon)));
-    bytes
+fn comma_into(spaced: bool, out: &mut Vec<u8>) {
+    out.extend_from_slice(if spaced { b", " } else { b"," });
 }
 
-fn text_json(text: &Text, spaced: bool) -> Vec<u8> {
-    let mut bytes = Vec::new();
+fn member_into(write: &Write, colon: &[u8], out: &mut Vec<u8>) {
+    quote_into(&write.key, out);
+    out.extend_from_slice(colon);
+    text_into(&write.text, has_space(colon), out);
+}
+
+fn text_into(text: &Text, spaced: bool, out: &mut Vec<u8>) {
     match text {
-        Text::One(text) => quote_into(text, &mut bytes),
+        Text::One(text) => quote_into(text, out),
         Text::Many(texts) => {
-            bytes.push(b'[');
+            out.push(b'[');
             for (i, text) in texts.iter().enumerate() {
                 if i > 0 {
-                    bytes.extend_from_slice(if spaced { b", " } else { b"," });
+                    comma_into(spaced, out);
                 }
-                quote_into(text, &mut bytes);
+                quote_into(text, out);
             }
-            bytes.push(b']');
+            out.push(b']');
         }
     }
-    bytes
 }

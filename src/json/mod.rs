@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use crate::view::{Kind, NodeId, Tree};
 
 pub(crate) use edit::Edits;
-pub(crate) use object::Object;
+pub(crate) use object::{Object, listed};
 pub(crate) use scan::{ScanError, TOO_DEEP, items, number_end, skip_space, value_end};
 pub(crate) use string::{string_content, unescape};
 

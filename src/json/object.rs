@@ -5,6 +5,18 @@ use super::Json;
 use crate::view::{Kind, NodeId, Tree};
 use crate::{Error, ErrorCode};
 
+/// Names for a message.
+pub(crate) fn listed(names: &[&str], between: &str) -> String {
+    let mut list = String::new();
+    for name in names {
+        if !list.is_empty() {
+            list.push_str(between);
+        }
+        list.push_str(name);
+    }
+    list
+}
+
 /// The object that is read, and the place it has for messages. The first mistake is kept for [`Object::finish`]; what
 /// is read after it is of no use, and does no harm.
 pub(crate) struct Object<'j, 't> {
@@ -58,12 +70,15 @@ impl<'j, 't> Object<'j, 't> {
 
     /// Refuses members that are not known: a typing mistake must not go unseen.
     pub(crate) fn done(&mut self, known: &[&str]) {
-        let keys: Vec<_> = self.json.members(self.node).map(|(key, _)| key).collect();
-        for key in keys {
-            let key = self.json.str(key).unwrap_or_default();
-            if !known.contains(&key.as_str()) {
-                self.fail(&format!("unknown member `{key}` (known: {})", known.join(", ")));
+        let mut unknown = None;
+        for (key, _) in self.json.members(self.node) {
+            if unknown.is_none() && !known.iter().any(|known| self.json.has_key(key, known)) {
+                unknown = Some(key);
             }
+        }
+        if let Some(key) = unknown {
+            let key = self.json.str(key).unwrap_or_default();
+            self.fail(&format!("unknown member `{key}` (known: {})", listed(known, ", ")));
         }
     }
 
@@ -94,7 +109,7 @@ impl<'j, 't> Object<'j, 't> {
         let text = self.string(key)?;
         let choice = choices.iter().position(|choice| *choice == text);
         if choice.is_none() {
-            self.fail(&format!("`{key}` is `{text}`, must be one of `{}`", choices.join("`, `")));
+            self.fail(&format!("`{key}` is `{text}`, must be one of `{}`", listed(choices, "`, `")));
         }
         choice
     }

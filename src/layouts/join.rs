@@ -14,73 +14,75 @@ pub(super) struct Part {
 
 /// Joins the parts: one list, or one row for each group or leaf.
 pub(super) fn join(parts: Vec<Part>, join: Join, by_group: bool) -> Result<Ids, Box<Refusal>> {
-    if let Some(i) = parts.iter().position(|part| part.ids.rows.is_some()) {
-        return Err(Refusal::new("nested_too_deep", format!("element {i} holds a list of lists")));
+    let mut ids = Ids::default();
+    for (i, part) in parts.iter().enumerate() {
+        if part.ids.rows.is_some() {
+            return Err(Refusal::new("nested_too_deep", format!("element {i} holds a list of lists")));
+        }
+        ids.converted = ids.converted.or(part.ids.converted);
     }
-    let converted = parts.iter().find_map(|part| part.ids.converted);
-    if join == Join::Parents {
-        return Ok(Ids { converted, ..along_parents(&parts)? });
+    let rows = match join {
+        Join::Parents => along_parents(&parts)?,
+        _ if by_group => groups(&parts),
+        _ => vec![(0..parts.len()).collect()],
+    };
+    let mut ends = Vec::new();
+    for row in &rows {
+        let list = |i: usize| &parts[i].ids.ids;
+        let is_cumulative = || row.windows(2).all(|pair| list(pair[1]).starts_with(list(pair[0])));
+        let only_last = join == Join::Last || join == Join::Auto && is_cumulative();
+        let skipped = if only_last { row.len().saturating_sub(1) } else { 0 };
+        for &i in &row[skipped..] {
+            ids.ids.extend_from_slice(list(i));
+        }
+        ends.push(ids.ids.len());
     }
-    if !by_group {
-        let lists: Vec<Ids> = parts.into_iter().map(|part| part.ids).collect();
-        return Ok(Ids { converted, ..Ids::list(join_lists(lists, join)) });
+    if join == Join::Parents || rows.len() > 1 {
+        ids.rows = Some(ends);
     }
-    let mut groups: Vec<(Option<Vec<u8>>, Vec<Ids>)> = Vec::new();
-    for part in parts {
-        match groups.iter_mut().find(|(group, _)| *group == part.group) {
-            Some((_, lists)) => lists.push(part.ids),
-            None => groups.push((part.group, vec![part.ids])),
+    Ok(ids)
+}
+
+/// The parts of each group.
+fn groups(parts: &[Part]) -> Vec<Vec<usize>> {
+    let mut groups: Vec<Vec<usize>> = Vec::new();
+    for (i, part) in parts.iter().enumerate() {
+        match groups.iter_mut().find(|group| parts[group[0]].group == part.group) {
+            Some(group) => group.push(i),
+            None => groups.push(vec![i]),
         }
     }
-    let rows: Vec<Vec<u32>> = groups.into_iter().map(|(_, lists)| join_lists(lists, join)).collect();
-    Ok(Ids { converted, ..rows_or_list(rows) })
+    groups
 }
 
-fn join_lists(mut lists: Vec<Ids>, join: Join) -> Vec<u32> {
-    let is_cumulative = || lists.windows(2).all(|pair| pair[1].ids.starts_with(&pair[0].ids));
-    match join {
-        Join::Last => lists.pop().unwrap_or_default().ids,
-        Join::Auto if is_cumulative() => lists.pop().unwrap_or_default().ids,
-        _ => lists.into_iter().flat_map(|list| list.ids).collect(),
-    }
-}
-
-fn rows_or_list(mut rows: Vec<Vec<u32>>) -> Ids {
-    if rows.len() == 1 { Ids::list(rows.pop().unwrap_or_default()) } else { with_rows(rows) }
-}
-
-fn with_rows(rows: Vec<Vec<u32>>) -> Ids {
-    let mut ids = Ids { rows: Some(Vec::with_capacity(rows.len())), ..Ids::default() };
-    for row in rows {
-        ids.ids.extend(row);
-        let end = ids.ids.len();
-        ids.rows.get_or_insert_default().push(end);
-    }
-    ids
-}
-
-/// One row for each element that is nobody's parent: the lists from its root down to it.
-fn along_parents(parts: &[Part]) -> Result<Ids, Box<Refusal>> {
+/// For each element that is nobody's parent: the elements from its root down to it.
+fn along_parents(parts: &[Part]) -> Result<Vec<Vec<usize>>, Box<Refusal>> {
     let mut has_child = vec![false; parts.len()];
     for (i, part) in parts.iter().enumerate() {
         if let Some(parent) = part.parent {
             // A parent stands before its child, so that no chain is endless.
             if parent >= i {
-                return Err(Refusal::new(
-                    "bad_parents",
-                    format!("element {i} has the parent {parent}, which is not before it"),
-                ));
+                let what = format!("element {i} has the parent {parent}, which is not before it");
+                return Err(Refusal::new("bad_parents", what));
             }
             has_child[parent] = true;
         }
     }
-    let leaves = (0..parts.len()).filter(|&i| !has_child[i]);
-    let rows = leaves.map(|leaf| {
-        let mut chain: Vec<usize> = std::iter::successors(Some(leaf), |&i| parts[i].parent).collect();
+    let mut chains = Vec::new();
+    for leaf in 0..parts.len() {
+        if has_child[leaf] {
+            continue;
+        }
+        let mut chain = vec![leaf];
+        let mut at = leaf;
+        while let Some(parent) = parts[at].parent {
+            chain.push(parent);
+            at = parent;
+        }
         chain.reverse();
-        chain.into_iter().flat_map(|i| parts[i].ids.ids.iter().copied()).collect()
-    });
-    Ok(with_rows(rows.collect()))
+        chains.push(chain);
+    }
+    Ok(chains)
 }
 
 #[cfg(test)]

@@ -8,7 +8,7 @@ mod schema;
 mod select;
 
 use crate::Error;
-use crate::json::Json;
+use crate::json::{Json, listed};
 use crate::report::FieldKind;
 
 pub(crate) use pointer::Pointer;
@@ -76,9 +76,13 @@ impl Layout {
 
     /// The names of some layouts, for a message.
     pub(crate) fn names(layouts: &[Layout]) -> String {
-        let mut names: Vec<_> = layouts.iter().map(Layout::name).collect();
-        names.dedup();
-        names.join(", ")
+        let mut names: Vec<&str> = Vec::new();
+        for layout in layouts {
+            if names.last() != Some(&layout.name()) {
+                names.push(layout.name());
+            }
+        }
+        listed(&names, ", ")
     }
 
     /// Reads a layout of a JSON value; `place` says where it stands, for the message.

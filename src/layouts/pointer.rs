@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use crate::ids::Encoding;
+use crate::json::listed;
 
 /// The extra steps: every element of a list; the JSON value inside a string; and last steps, which say how ids are
 /// spelled. [`crate::ids`] reads what `!repr` and `!numpy` name anyway: they say that nothing else is meant, and show
@@ -24,7 +25,7 @@ impl Pointer {
         let mut rest = text;
         while let Some((step, after)) = split_first(rest) {
             if step.starts_with('!') && !EXTRA_STEPS.contains(&step) {
-                return Err(format!("`{text}` has the unknown step `{step}` (known: {})", EXTRA_STEPS.join(", ")));
+                return Err(format!("`{text}` has the unknown step `{step}` (known: {})", listed(&EXTRA_STEPS, ", ")));
             }
             if unescape_key(step).is_none() {
                 return Err(format!("`{text}` has a `~` that is not `~0` or `~1`"));

@@ -3,11 +3,22 @@
 
 use std::borrow::Cow;
 
-use js_sys::{Array, ArrayBuffer, Float64Array, Function, JSON, Object, Reflect, Uint32Array};
+use js_sys::{Array, ArrayBuffer, Float64Array, JSON, Object, Reflect, Uint32Array};
 use wasm_bindgen::prelude::*;
 
 use crate::json::{Edits, Json};
 use crate::view::{Kind, Names, NodeId, Text, Tree, Write};
+
+#[wasm_bindgen]
+extern "C" {
+    #[wasm_bindgen(thread_local_v2, js_name = Number)]
+    static NUMBER: JsValue;
+    /// `js_sys` has `every` and `from` with a closure only, which would be called for each element.
+    #[wasm_bindgen(catch, js_namespace = ["Array", "prototype", "every"], js_name = call)]
+    fn every(list: &JsValue, test: &JsValue) -> Result<bool, JsValue>;
+    #[wasm_bindgen(catch, js_namespace = Array, js_name = from)]
+    fn array_from(list: &JsValue, map: &JsValue) -> Result<JsValue, JsValue>;
+}
 
 /// A JavaScript value, and the JSON in its strings.
 pub(super) struct JsTree {
@@ -61,11 +72,11 @@ impl JsTree {
         }
     }
 
-    fn push_child(&mut self, parent: NodeId, key: String, value: JsValue) -> NodeId {
+    fn push_child(&mut self, parent: NodeId, key: &str, value: JsValue) -> NodeId {
         let new = self.nodes.len() as NodeId;
         let known = self.children.insert(&format!("{parent}/{key}"), new);
         if known.is_none() {
-            self.nodes.push(Node::Js { value, parent, key });
+            self.nodes.push(Node::Js { value, parent, key: key.to_owned() });
         }
         known.unwrap_or(new)
     }
@@ -75,11 +86,15 @@ impl JsTree {
         self.nodes.len() as NodeId - 1
     }
 
-    /// Runs on the JSON that a node is in; its answers are nodes of that JSON.
-    fn in_inner(&mut self, node: NodeId, find: impl FnOnce(&mut Json<'static>, NodeId) -> Vec<NodeId>) -> Vec<NodeId> {
-        let Node::Inner { json, node } = self.nodes[node as usize] else { return Vec::new() };
-        let found = find(&mut self.inner[json].1, node);
-        found.into_iter().map(|node| self.push_inner(json, node)).collect()
+    /// Looks into the JSON that a node is in.
+    fn in_inner(
+        &mut self,
+        node: NodeId,
+        find: &dyn Fn(&mut Json<'static>, NodeId) -> Option<NodeId>,
+    ) -> Option<NodeId> {
+        let Node::Inner { json, node } = self.nodes[node as usize] else { return None };
+        let found = find(&mut self.inner[json].1, node)?;
+        Some(self.push_inner(json, found))
     }
 }
 
@@ -99,32 +114,41 @@ impl Tree for JsTree {
 
     fn member(&mut self, object: NodeId, key: &str) -> Option<NodeId> {
         let Some(value) = self.js(object) else {
-            return self.in_inner(object, |json, node| json.member(node, key).into_iter().collect()).pop();
+            return self.in_inner(object, &|json, node| json.member(node, key));
         };
         if !value.is_object() || is_list(value) {
             return None;
         }
-        let name = JsValue::from_str(key);
-        let member = (!descriptor(value, &name).is_undefined()).then(|| Reflect::get(value, &name).ok()).flatten()?;
-        (!member.is_undefined() && !member.is_function()).then(|| self.push_child(object, key.to_owned(), member))
+        if descriptor(value, &key.into()).is_undefined() {
+            return None;
+        }
+        let member = get(value, key);
+        (!member.is_undefined() && !member.is_function()).then(|| self.push_child(object, key, member))
     }
 
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
         let Some(value) = self.js(array) else {
-            return self.in_inner(array, |json, node| json.element(node, index).into_iter().collect()).pop();
+            return self.in_inner(array, &|json, node| json.element(node, index));
         };
         if !is_list(value) || index >= list_len(value) {
             return None;
         }
         let element = Reflect::get_u32(value, index as u32).ok()?;
-        Some(self.push_child(array, index.to_string(), element))
+        Some(self.push_child(array, &index.to_string(), element))
     }
 
     fn elements(&mut self, array: NodeId) -> Vec<NodeId> {
-        if self.js(array).is_none() {
-            return self.in_inner(array, |json, node| json.elements(node));
+        let mut elements = Vec::new();
+        if let Node::Inner { json, node } = self.nodes[array as usize] {
+            for node in self.inner[json].1.elements(node) {
+                elements.push(self.push_inner(json, node));
+            }
+        } else {
+            for index in 0..self.len(array) {
+                elements.extend(self.element(array, index));
+            }
         }
-        (0..self.len(array)).filter_map(|index| self.element(array, index)).collect()
+        elements
     }
 
     fn len(&mut self, array: NodeId) -> usize {
@@ -137,7 +161,7 @@ impl Tree for JsTree {
 
     fn open_json(&mut self, string: NodeId) -> Option<NodeId> {
         let Some(value) = self.js(string).filter(|value| value.is_string()) else {
-            return self.in_inner(string, |json, node| json.open_json(node).into_iter().collect()).pop();
+            return self.in_inner(string, &|json, node| json.open_json(node));
         };
         let known = self.inner.iter().position(|(node, _)| *node == string);
         let json = match known {
@@ -165,10 +189,19 @@ impl Tree for JsTree {
             return Some(ids.to_vec());
         }
         // One call for all elements; a call for each would cost more than the decode.
-        let is_integers = Array::is_array(value) && every_is_integer(value).unwrap_or(false);
-        let numbers = is_integers.then(|| Float64Array::new(value).to_vec())?;
-        let ids: Vec<u32> = numbers.iter().map(|&number| number as u32).collect();
-        ids.iter().zip(&numbers).all(|(&id, &number)| f64::from(id) == number).then_some(ids)
+        let is_integer = Array::is_array(value).then(|| NUMBER.with(|number| get(number, "isInteger")))?;
+        if !every(value, &is_integer).unwrap_or(false) {
+            return None;
+        }
+        let mut ids = Vec::new();
+        for number in Float64Array::new(value).to_vec() {
+            let id = number as u32;
+            if f64::from(id) != number {
+                return None;
+            }
+            ids.push(id);
+        }
+        Some(ids)
     }
 }
 
@@ -190,27 +223,28 @@ impl Copies<'_> {
     fn write(&mut self, write: &Write) {
         let text = match &write.text {
             Text::One(text) => JsValue::from_str(text),
-            Text::Many(texts) => texts.iter().map(|text| JsValue::from_str(text)).collect::<Array>().into(),
+            Text::Many(texts) => {
+                let list = Array::new();
+                for text in texts {
+                    list.push(&JsValue::from_str(text));
+                }
+                list.into()
+            }
         };
         let copy = self.copy(write.object);
-        let is_there = Reflect::has(&copy, &JsValue::from_str(&write.key)).unwrap_or(false);
-        if is_there {
-            return define(&copy, &write.key.as_str().into(), &text);
-        }
         // Members keep the order they are made in, so those after the text are made again.
-        let keys = Reflect::own_keys(&copy).unwrap_or_default();
-        let is_before =
-            |key: &JsValue| write.before.as_ref().is_some_and(|before| key.as_string().as_ref() == Some(before));
-        let start = keys.iter().position(|key| is_before(&key)).unwrap_or(0);
-        let later: Vec<(JsValue, JsValue)> = keys
-            .iter()
-            .skip(start)
-            .map(|key| {
+        let mut later = Vec::new();
+        if !Reflect::has(&copy, &JsValue::from_str(&write.key)).unwrap_or(false) {
+            let keys = Reflect::own_keys(&copy).unwrap_or_default();
+            let before = write.before.as_ref().map(|key| JsValue::from_str(key));
+            let start = before.map_or(-1, |before| keys.index_of(&before, 0)).max(0);
+            for index in start as u32..keys.length() {
+                let key = keys.get(index);
                 let member = descriptor(&copy, &key);
                 let _ = Reflect::delete_property(copy.unchecked_ref::<Object>(), &key);
-                (key, member)
-            })
-            .collect();
+                later.push((key, member));
+            }
+        }
         define(&copy, &write.key.as_str().into(), &text);
         for (key, member) in later {
             define_by(&copy, &key, &member);
@@ -269,15 +303,22 @@ fn shallow_copy(value: &JsValue) -> JsValue {
     }
     let prototype: JsValue = Reflect::get_prototype_of(value).map_or(JsValue::NULL, Into::into);
     let copy: Object = Object::create(prototype.unchecked_ref::<Object>());
-    for key in Reflect::own_keys(value).unwrap_or_default().iter() {
+    let keys = Reflect::own_keys(value).unwrap_or_default();
+    for index in 0..keys.length() {
+        let key = keys.get(index);
         let member = descriptor(value, &key);
         // The copy of a frozen record is not frozen; what a getter gives, it gives in the copy too.
         match Reflect::has(&member, &"get".into()) {
             Ok(true) => define_by(&copy, &key, &member),
-            _ => define(&copy, &key, &Reflect::get(&member, &"value".into()).unwrap_or(JsValue::UNDEFINED)),
+            _ => define(&copy, &key, &get(&member, "value")),
         }
     }
     copy.into()
+}
+
+/// A member; undefined if there is none or it throws.
+fn get(object: &JsValue, key: &str) -> JsValue {
+    Reflect::get(object, &key.into()).unwrap_or(JsValue::UNDEFINED)
 }
 
 fn is_list(value: &JsValue) -> bool {
@@ -285,29 +326,14 @@ fn is_list(value: &JsValue) -> bool {
 }
 
 fn list_len(list: &JsValue) -> usize {
-    Reflect::get(list, &"length".into()).ok().and_then(|len| len.as_f64()).unwrap_or(0.0) as usize
+    get(list, "length").as_f64().unwrap_or(0.0) as usize
 }
 
 /// The JSON text of a value; `null` for what has none.
 fn stringify(value: &JsValue) -> String {
     let is_typed = is_list(value) && !Array::is_array(value);
-    let plain = if is_typed { numbers_of(value).unwrap_or(JsValue::NULL) } else { value.clone() };
-    JSON::stringify(&plain).ok().and_then(|text| JsValue::from(text).as_string()).unwrap_or_else(|| "null".into())
-}
-
-/// The elements of a typed array, of big integers too, as numbers.
-fn numbers_of(list: &JsValue) -> Option<JsValue> {
-    let array: JsValue = Array::from(list).into();
-    let map = Reflect::get(&array, &"map".into()).ok()?;
-    let number = Reflect::get(&js_sys::global(), &"Number".into()).ok()?;
-    let map: &Function = map.unchecked_ref();
-    Reflect::apply(map, &array, &Array::of1(&number)).ok()
-}
-
-/// `Array.prototype.every.call(list, Number.isInteger)`, all inside the engine.
-fn every_is_integer(list: &JsValue) -> Option<bool> {
-    let number = Reflect::get(&js_sys::global(), &"Number".into()).ok()?;
-    let is_integer = Reflect::get(&number, &"isInteger".into()).ok()?;
-    let every: Function = Reflect::get(list, &"every".into()).ok()?.dyn_into().ok()?;
-    Reflect::apply(&every, list, &Array::of1(&is_integer)).ok()?.as_bool()
+    // Big integers are made numbers.
+    let plain = if is_typed { NUMBER.with(|number| array_from(value, number)) } else { Ok(value.clone()) };
+    let text = plain.and_then(|plain| JSON::stringify(&plain)).ok();
+    text.and_then(|text| JsValue::from(text).as_string()).unwrap_or_else(|| "null".into())
 }

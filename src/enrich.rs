@@ -90,7 +90,7 @@ pub fn enrich(body: &[u8], tokenizers: &TokenizerSet, options: &EnrichOptions) -
             Ok(json) => {
                 let views = record::views(json, Json::ROOT, path);
                 for write in enrich_views(json, &views, tokenizers, options, &mut report) {
-                    json.write(&write, &mut edits);
+                    json.write(write.object, &write, &mut edits);
                 }
             }
             Err(error) => {

@@ -63,14 +63,18 @@ fn layouts(object: &mut Object<'_, '_>, node: NodeId) -> Vec<Layout> {
             }
             continue;
         };
-        let mut named = Layout::builtin();
-        let known = Layout::names(&named);
-        named.retain(|layout| layout.name() == name || name == "auto");
-        if named.is_empty() {
+        let builtin = Layout::builtin();
+        let known = Layout::names(&builtin);
+        let count = layouts.len();
+        for layout in builtin {
+            if layout.name() == name || name == "auto" {
+                layouts.push(layout);
+            }
+        }
+        if layouts.len() == count {
             let what = format!("layouts: `{name}` is no built-in layout (known: {known})");
             object.fail_with(Error::new(ErrorCode::InvalidLayout, what));
         }
-        layouts.append(&mut named);
     }
     layouts
 }

@@ -22,7 +22,8 @@ impl Names {
     /// Puts a name in; one that is there already stays, and its node is given back.
     pub(crate) fn insert(&mut self, name: &str, node: NodeId) -> Option<NodeId> {
         if self.count * 2 >= self.slots.len() {
-            let old = std::mem::replace(&mut self.slots, vec![None; self.count * 4 + 8]);
+            let old = std::mem::take(&mut self.slots);
+            self.slots.resize_with(self.count * 4 + 8, || None);
             for entry in old.into_iter().flatten() {
                 let slot = self.slot(&entry.0);
                 self.slots[slot] = Some(entry);

@@ -7,7 +7,7 @@ mod printed;
 use std::borrow::Cow;
 
 use crate::json::number::{self, NotAnId};
-use crate::json::{Json, skip_space, unescape, value_end};
+use crate::json::{Json, skip_space, string_content, value_end};
 use crate::report::FieldReport;
 use crate::view::Tree as _;
 use printed::numpy_scalar;
@@ -134,11 +134,11 @@ impl Reader {
         let start = skip_space(json, 0);
         match json.get(start) {
             Some(b'[') => self.list(&json[start..]),
-            Some(b'"') => self.string(&string_content(json), in_strings),
+            Some(b'"') => self.string(&string_content(json).unwrap_or_default(), in_strings),
             Some(b'{') if self.otlp_array(json)? => Ok(()),
             _ => {
                 self.convert(Spelling::SingleInteger);
-                self.item(json, &|| "the value".into())
+                self.item(json, None)
             }
         }
     }
@@ -163,7 +163,7 @@ impl Reader {
                     self.row(item, index)?;
                 } else {
                     kinds.0 = true;
-                    self.item(item, &|| format!("item {index}"))?;
+                    self.item(item, Some(index))?;
                 }
                 at = end;
             }
@@ -196,19 +196,19 @@ impl Reader {
         Ok(())
     }
 
-    /// One id that is not plain digits; `place` says where it stands.
-    fn item(&mut self, json: &[u8], place: &dyn Fn() -> String) -> Result<(), Box<Refusal>> {
-        let refuse = |reason, what: &str| Err(Refusal::new(reason, format!("{} is {what}", place())));
+    /// One id that is not plain digits; `at` says where it stands in a list.
+    fn item(&mut self, json: &[u8], at: Option<usize>) -> Result<(), Box<Refusal>> {
+        let refuse = |reason, what: &str| Err(Refusal::new(reason, format!("{} is {what}", place(at))));
         match json.first() {
             Some(b'-' | b'0'..=b'9' | b'N' | b'I') => {
-                let id = self.number(json, place)?;
+                let id = self.number(json, at)?;
                 self.push(id)
             }
-            Some(b'"') => self.string_item(&string_content(json), place),
+            Some(b'"') => self.string_item(&string_content(json).unwrap_or_default(), at),
             Some(b'{') => match otlp_integer(json) {
                 Some(digits) if is_decimal(&digits) => {
                     self.convert(Spelling::OtlpValues);
-                    let id = self.number(&digits, place)?;
+                    let id = self.number(&digits, at)?;
                     self.push(id)
                 }
                 _ => refuse("not_ids", "an object"),
@@ -220,7 +220,7 @@ impl Reader {
     }
 
     /// One id in a string: decimal digits, `np.int64(5)`, `token_id:5` where the layout says so.
-    fn string_item(&mut self, content: &[u8], place: &dyn Fn() -> String) -> Result<(), Box<Refusal>> {
+    fn string_item(&mut self, content: &[u8], at: Option<usize>) -> Result<(), Box<Refusal>> {
         let (digits, spelling) = if self.encoding == Some(Encoding::TokenIdStrings) {
             (content.strip_prefix(b"token_id:"), Spelling::TokenIdStrings)
         } else if let Some(digits) = numpy_scalar(content) {
@@ -231,14 +231,14 @@ impl Reader {
         match digits.filter(|digits| is_decimal(digits)) {
             Some(digits) => {
                 self.convert(spelling);
-                let id = self.number(digits, place)?;
+                let id = self.number(digits, at)?;
                 self.push(id)
             }
-            None => Err(Refusal::new("not_ids", format!("{} is the string {}", place(), shorten(content)))),
+            None => Err(Refusal::new("not_ids", format!("{} is the string {}", place(at), shorten(content)))),
         }
     }
 
-    fn number(&mut self, digits: &[u8], place: &dyn Fn() -> String) -> Result<u32, Box<Refusal>> {
+    fn number(&mut self, digits: &[u8], at: Option<usize>) -> Result<u32, Box<Refusal>> {
         let reason = match number::id(digits) {
             Ok(id) => {
                 if !is_decimal(digits) {
@@ -251,7 +251,7 @@ impl Reader {
             Err(NotAnId::OutOfRange) => "out_of_range",
             Err(NotAnId::NotFinite) => "not_ids",
         };
-        Err(Refusal::new(reason, format!("{} is {}", place(), shorten(digits))))
+        Err(Refusal::new(reason, format!("{} is {}", place(at), shorten(digits))))
     }
 
     /// A string that holds ids: JSON, a printed NumPy array, the text of a Python list, one decimal number.
@@ -261,7 +261,7 @@ impl Reader {
             return Err(Refusal::new("not_ids", "the value is JSON in a string more than twice"));
         }
         if self.encoding == Some(Encoding::TokenIdStrings) || is_decimal(text) || numpy_scalar(text).is_some() {
-            return self.string_item(text, &|| "the value".into());
+            return self.string_item(text, None);
         }
         if matches!(text.first(), Some(b'[' | b'"')) && is_json(text) {
             self.convert(Spelling::JsonString);
@@ -271,7 +271,7 @@ impl Reader {
             Some(list) => {
                 self.convert(list.spelling);
                 for (index, digits) in list.items {
-                    let id = self.number(digits, &|| format!("item {index}"))?;
+                    let id = self.number(digits, Some(index))?;
                     self.push(id)?;
                 }
                 Ok(())
@@ -295,10 +295,9 @@ impl Reader {
 
     fn base64(&mut self, json: &[u8]) -> Result<(), Box<Refusal>> {
         let refuse = |detail: String| Err(Refusal::new("not_ids", detail));
-        if json.first() != Some(&b'"') {
+        let Some(content) = string_content(json) else {
             return refuse("the layout says base64, but the value is not a string".into());
-        }
-        let content = string_content(json);
+        };
         if content.len() / 4 * 3 / 4 > self.max {
             return Err(too_many(self.max));
         }
@@ -330,6 +329,11 @@ impl Reader {
     }
 }
 
+/// Where an id stands, for a message.
+fn place(at: Option<usize>) -> String {
+    at.map_or("the value".into(), |index| format!("item {index}"))
+}
+
 fn too_many(max: MaxIds) -> Box<Refusal> {
     Refusal::new("limit_exceeded", format!("the field has more than {max} ids (limit `idsPerField`)"))
 }
@@ -359,15 +363,10 @@ fn is_json(text: &[u8]) -> bool {
     Json::parse(text, 64).is_ok()
 }
 
-/// The content of a JSON string, given its text.
-fn string_content(json: &[u8]) -> Cow<'_, [u8]> {
-    unescape(json.get(1..json.len().saturating_sub(1)).unwrap_or_default())
-}
-
 /// The digits of `{"intValue": 5}` or `{"intValue": "5"}`.
 fn otlp_integer(json: &[u8]) -> Option<Vec<u8>> {
     let value = only_member(json, &["intValue", "int_value"])?;
-    Some(if value.first() == Some(&b'"') { string_content(value).into_owned() } else { value.to_vec() })
+    Some(string_content(value).map_or_else(|| value.to_vec(), Cow::into_owned))
 }
 
 /// The value of the one member of an object, if it has one of these keys.

@@ -39,32 +39,32 @@ impl Edits {
 }
 
 impl Json<'_> {
-    /// Writes a text into an object: in place of the member with its key, else directly before the member it is
+    /// Writes a text into an object (`target`, which stands for that of `write`): in place of the member with its key, else directly before the member it is
     /// to stand before, else as the first member. Separators are those of the neighbouring member.
-    pub(crate) fn write(&self, write: &Write, edits: &mut Edits) {
-        let object = self.node(write.object);
+    pub(crate) fn write(&self, target: NodeId, write: &Write, edits: &mut Edits) {
+        let object = self.node(target);
         if object.tag != Tag::Object {
             return;
         }
         let document = object.document;
-        if let Some((key, value)) = self.find_member(write.object, &write.key) {
+        if let Some((key, value)) = self.find_member(target, &write.key) {
             let colon = self.between(self.node(key), self.node(value));
             let mut bytes = Vec::new();
             text_into(&write.text, has_space(colon), &mut bytes);
             return edits.push(document, self.range(value), bytes);
         }
-        let neighbour = write.before.as_ref().and_then(|key| self.find_member(write.object, key));
+        let neighbour = write.before.as_ref().and_then(|key| self.find_member(target, key));
         let mut bytes = Vec::new();
-        let at = match neighbour.or(self.members(write.object).next()) {
+        let at = match neighbour.or(self.members(target).next()) {
             Some((key, value)) => {
                 let colon = self.between(self.node(key), self.node(value));
                 member_into(write, colon, &mut bytes);
-                self.comma_into(write.object, key, &mut bytes);
+                self.comma_into(target, key, &mut bytes);
                 self.node(key).start as usize
             }
             None => {
                 let at = object.start as usize + 1;
-                let colon = self.colon_around(write.object);
+                let colon = self.colon_around(target);
                 if edits.ends_at(document, at) {
                     comma_into(has_space(colon), &mut bytes);
                 }

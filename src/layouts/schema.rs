@@ -61,28 +61,26 @@ impl Object<'_, '_> {
         if kind.is_none() {
             self.fail("`kind` is missing: `prompt` or `response`");
         }
-        let ids = self.pointers("ids", in_span);
-        if ids.is_empty() {
-            self.fail("`ids` needs at least one pointer");
-        }
-        let text = self.text(in_span);
         let join = self.choice("join", &["concat", "last", "auto", "parents"]);
-        let by = self.string("by");
-        if (join.is_some() || by.is_some()) && !ids.iter().any(Pointer::is_every) {
-            self.fail("`join` and `by` need a `*` in `ids`: they say what becomes of its elements");
-        }
-        Field {
+        let field = Field {
             kind: if kind == Some(0) { FieldKind::Prompt } else { FieldKind::Response },
-            ids,
-            text,
-            join: [Join::Concat, Join::Last, Join::Auto, Join::Parents][join.unwrap_or(0)],
-            by,
+            ids: self.pointers("ids", in_span),
             where_members: self.where_members(),
+            select: self.select(in_span),
+            join: [Join::Concat, Join::Last, Join::Auto, Join::Parents][join.unwrap_or(0)],
+            by: self.string("by"),
+            text: self.text(in_span),
             existing: self.pointers("existing", in_span),
             mask: self.pointer("mask", in_span),
             logprobs: self.pointer("logprobs", in_span),
-            select: self.select(in_span),
+        };
+        if field.ids.is_empty() {
+            self.fail("`ids` needs at least one pointer");
         }
+        if (join.is_some() || field.by.is_some()) && !field.ids.iter().any(Pointer::is_every) {
+            self.fail("`join` and `by` need a `*` in `ids`: they say what becomes of its elements");
+        }
+        field
     }
 
     fn parse(&mut self, key: &str, node: NodeId, in_span: bool) -> Pointer {

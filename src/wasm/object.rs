@@ -47,14 +47,14 @@ impl JsTree {
 
     /// The value with the texts written: a copy of each object and list on the way, everything else shared.
     pub(super) fn with(&self, writes: &[Write]) -> JsValue {
-        let mut copies = Copies { tree: self, by_node: vec![None; self.nodes.len()] };
-        let mut edits: Vec<Edits> = self.inner.iter().map(|_| Edits::default()).collect();
+        let mut copies = Copies { tree: self, by_node: Vec::new() };
+        copies.by_node.resize_with(self.nodes.len(), || None);
+        let mut edits = Vec::new();
+        edits.resize_with(self.inner.len(), Edits::default);
         for write in writes {
             match &self.nodes[write.object as usize] {
                 Node::Js { .. } => copies.write(write),
-                Node::Inner { json, node } => {
-                    self.inner[*json].1.write(&Write { object: *node, ..write.clone() }, &mut edits[*json])
-                }
+                Node::Inner { json, node } => self.inner[*json].1.write(*node, write, &mut edits[*json]),
             }
         }
         for ((string, json), edits) in self.inner.iter().zip(edits) {

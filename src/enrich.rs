@@ -123,10 +123,11 @@ pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
                 targets.extend(found.target.filter(is_there));
             }
             while let Some(object) = targets.last().map(|target| target.object) {
-                let in_object = targets.iter().filter(|target| target.object == object);
-                let members: Vec<_> = in_object.map(|target| (&*target.key, target.before.as_deref())).collect();
-                json.take_out(object, &members, &mut edits);
-                targets.retain(|target| target.object != object);
+                let mut members = Vec::new();
+                for target in targets.extract_if(.., |target| target.object == object) {
+                    members.push((target.key, target.before));
+                }
+                json.take_out(object, members, &mut edits);
             }
         }
         edits

@@ -2,7 +2,7 @@
 
 use crate::enrich::{EnrichOptions, Existing};
 use crate::formats::Format;
-use crate::json::{Json, Object};
+use crate::json::{Json, Object, parse};
 use crate::layouts::Layout;
 use crate::limits::Limits;
 use crate::view::{Kind, NodeId, Tree};
@@ -21,9 +21,7 @@ impl EnrichOptions {
     /// # Errors
     /// `invalid_options`: an unknown name or a wrong value. `invalid_layout`: a layout does not follow the schema.
     pub fn from_json(text: &[u8]) -> Result<EnrichOptions, Error> {
-        let mut json = Json::parse(text, 64).map_err(|scan| {
-            Error::new(ErrorCode::InvalidOptions, format!("options: not JSON: {} at byte {}", scan.what, scan.at))
-        })?;
+        let mut json = parse(text, "options", ErrorCode::InvalidOptions)?;
         let mut object = Object::open(&mut json, Json::ROOT, "options", ErrorCode::InvalidOptions);
         object.done(&["format", "layouts", "existing", "skipSpecialTokens", "messages", "ids", "limits"]);
         let mut options = EnrichOptions::default();

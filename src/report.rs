@@ -237,6 +237,15 @@ impl Serialize for Value<'_> {
 }
 
 impl<'r> Value<'r> {
+    /// A loop: adaptors and `collect` are code for each type in the WebAssembly module.
+    pub(crate) fn list<T>(items: &'r [T], value: fn(&'r T) -> Value<'r>) -> Value<'r> {
+        let mut list = Vec::with_capacity(items.len());
+        for item in items {
+            list.push(value(item));
+        }
+        Value::List(list)
+    }
+
     fn text(text: Option<&'r str>) -> Value<'r> {
         text.map_or(Value::Nothing, Value::Text)
     }
@@ -260,8 +269,8 @@ impl Report {
             ("format", Value::Text(self.format)),
             ("rule", Value::Text(self.rule)),
             ("spans", Value::Count(self.spans)),
-            ("fields", Value::List(self.fields.iter().map(FieldReport::value).collect())),
-            ("warnings", Value::List(self.warnings.iter().map(Warning::value).collect())),
+            ("fields", Value::list(&self.fields, FieldReport::value)),
+            ("warnings", Value::list(&self.warnings, Warning::value)),
             ("totals", self.totals.value()),
         ])
     }
@@ -351,8 +360,8 @@ impl SelectReport {
 
 impl Unknown {
     fn value(&self) -> Value<'_> {
-        let positions = self.positions.iter().copied().map(Value::Count);
-        Value::Members(vec![("count", Value::Count(self.count)), ("positions", Value::List(positions.collect()))])
+        let positions = Value::list(&self.positions, |position| Value::Count(*position));
+        Value::Members(vec![("count", Value::Count(self.count)), ("positions", positions)])
     }
 }
 
@@ -385,7 +394,11 @@ impl Totals {
 
 impl Counts {
     fn value(&self) -> Value<'_> {
-        Value::Members(self.iter().map(|(code, count)| (code, Value::Count(count))).collect())
+        let mut members = Vec::new();
+        for &(code, count) in &self.list {
+            members.push((code, Value::Count(count)));
+        }
+        Value::Members(members)
     }
 }
 

@@ -77,15 +77,15 @@ impl Json<'_> {
 
     /// Takes members out of an object: each key with the key of the member that [`Json::write`] would have put it
     /// before (none: it would be the first). Only members that stand just there go.
-    pub(crate) fn take_out(&self, object: NodeId, candidates: &[(&str, Option<&str>)], edits: &mut Edits) {
+    pub(crate) fn take_out(&self, object: NodeId, candidates: Vec<(String, Option<String>)>, edits: &mut Edits) {
         let members: Vec<_> = self.members(object).collect();
         let position = |key: &str| members.iter().rposition(|&(node, _)| self.has_key(node, key));
         let mut goes = vec![false; members.len()];
         // Each with the range of members that must go too.
         let mut standing = Vec::new();
-        for &(key, before) in candidates {
-            let Some(at) = position(key) else { continue };
-            let between = match before.and_then(position) {
+        for (key, before) in candidates {
+            let Some(at) = position(&key) else { continue };
+            let between = match before.and_then(|before| position(&before)) {
                 Some(before) if before <= at => continue,
                 Some(before) => at..before,
                 None => 0..at,
@@ -114,7 +114,8 @@ impl Json<'_> {
 
     /// The text of the body with all edits made.
     pub(crate) fn render(&self, edits: Edits) -> Vec<u8> {
-        let mut by_document: Vec<Vec<Edit>> = self.documents.iter().map(|_| Vec::new()).collect();
+        let mut by_document: Vec<Vec<Edit>> = Vec::new();
+        by_document.resize_with(self.documents.len(), Vec::new);
         for edit in edits.list {
             by_document[usize::from(edit.document)].push(edit);
         }

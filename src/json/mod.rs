@@ -11,7 +11,7 @@ use std::borrow::Cow;
 use crate::view::{Kind, NodeId, Tree};
 
 pub(crate) use edit::Edits;
-pub(crate) use object::{Object, listed};
+pub(crate) use object::{Object, listed, parse};
 pub(crate) use scan::{ScanError, TOO_DEEP, items, number_end, skip_space, value_end};
 pub(crate) use string::{string_content, unescape};
 
@@ -191,14 +191,19 @@ impl Tree for Json<'_> {
     }
 
     fn elements(&mut self, array: NodeId) -> Vec<NodeId> {
+        let mut elements = Vec::new();
         match self.node(array) {
-            Node { tag: Tag::Numbers, next: count, .. } => self.number_nodes(array, 0, count as usize),
+            Node { tag: Tag::Numbers, next: count, .. } => return self.number_nodes(array, 0, count as usize),
             Node { tag: Tag::Array, next: end, .. } => {
-                let first = Some(array + 1).filter(|&first| first < end);
-                std::iter::successors(first, |&element| Some(self.after(element)).filter(|&next| next < end)).collect()
+                let mut element = array + 1;
+                while element < end {
+                    elements.push(element);
+                    element = self.after(element);
+                }
             }
-            _ => Vec::new(),
+            _ => {}
         }
+        elements
     }
 
     fn len(&mut self, array: NodeId) -> usize {

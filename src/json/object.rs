@@ -5,6 +5,12 @@ use super::Json;
 use crate::view::{Kind, NodeId, Tree};
 use crate::{Error, ErrorCode};
 
+/// The JSON text that such an object is.
+pub(crate) fn parse<'t>(text: &'t [u8], place: &str, code: ErrorCode) -> Result<Json<'t>, Error> {
+    Json::parse(text, 64)
+        .map_err(|scan| Error::new(code, format!("{place}: not JSON: {} at byte {}", scan.what, scan.at)))
+}
+
 /// Names for a message.
 pub(crate) fn listed(names: &[&str], between: &str) -> String {
     let mut list = String::new();

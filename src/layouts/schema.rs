@@ -3,7 +3,7 @@
 use super::pointer::{is_key, split_first, steps};
 use super::select::Rule;
 use super::{Field, Join, Layout, Pointer, Select};
-use crate::json::{Json, Object};
+use crate::json::{Json, Object, parse};
 use crate::report::FieldKind;
 use crate::view::{Kind, NodeId, Tree};
 use crate::{Error, ErrorCode};
@@ -12,9 +12,7 @@ const ROOTS: [&str; 4] = ["inputs", "output", "attributes", "events"];
 
 /// Reads the text of a layout or of a list of them.
 pub(super) fn read_text(text: &[u8]) -> Result<Vec<Layout>, Error> {
-    let mut json = Json::parse(text, 64).map_err(|scan| {
-        Error::new(ErrorCode::InvalidLayout, format!("layout: not JSON: {} at byte {}", scan.what, scan.at))
-    })?;
+    let mut json = parse(text, "layout", ErrorCode::InvalidLayout)?;
     if json.kind(Json::ROOT) != Kind::Array {
         return Ok(vec![read(&mut json, Json::ROOT, "layout")?]);
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use wasm_bindgen::prelude::*;
 
 use super::{to_js, to_js_error};
-use crate::json::{Json, Object};
+use crate::json::{Json, Object, parse};
 use crate::report::Value;
 use crate::tokenizer::{Compat, DecodeOptions, Engine, LoadOptions, Tokenizer};
 use crate::{Error, ErrorCode};
@@ -57,21 +57,20 @@ impl TokenizerCore {
     /// Facts about the vocabulary.
     pub fn info(&self) -> JsValue {
         let info = self.tokenizer.info();
-        let special_tokens = info.special_tokens.iter().map(|(id, content)| {
+        let special_tokens = Value::list(&info.special_tokens, |(id, content)| {
             Value::Members(vec![("id", Value::Count(*id as usize)), ("content", Value::Text(content))])
         });
         to_js(&Value::Members(vec![
             ("vocabSize", Value::Count(info.vocab_size)),
             ("decoder", Value::Text(&info.decoder)),
-            ("specialTokens", Value::List(special_tokens.collect())),
+            ("specialTokens", special_tokens),
             ("engine", Value::Text(info.engine)),
         ]))
     }
 }
 
 fn load(bytes: &[u8], options: &str) -> Result<Tokenizer, Error> {
-    let mut json = Json::parse(options.as_bytes(), 64)
-        .map_err(|scan| Error::new(ErrorCode::InvalidOptions, format!("options: {}", scan.what)))?;
+    let mut json = parse(options.as_bytes(), "options", ErrorCode::InvalidOptions)?;
     let mut object = Object::open(&mut json, Json::ROOT, "options", ErrorCode::InvalidOptions);
     object.done(&["compat", "config", "engine"]);
     let compat = object.choice("compat", &["tokenizers", "transformers4", "transformers5"]).unwrap_or(0);

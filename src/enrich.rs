@@ -123,10 +123,15 @@ pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
                 targets.extend(found.target.filter(is_there));
             }
             while let Some(object) = targets.last().map(|target| target.object) {
-                let mut members = Vec::new();
-                for target in targets.extract_if(.., |target| target.object == object) {
-                    members.push((target.key, target.before));
+                let (mut members, mut others) = (Vec::new(), Vec::new());
+                for target in targets {
+                    if target.object == object {
+                        members.push((target.key, target.before));
+                    } else {
+                        others.push(target);
+                    }
                 }
+                targets = others;
                 json.take_out(object, members, &mut edits);
             }
         }
@@ -153,17 +158,13 @@ pub(crate) fn enrich_views(
                 report.warn("no_ids_found", message, view.path.clone());
             }
         }
-        let tokenizer = tokenizers.find(view.model.as_deref()).ok_or_else(|| {
-            let model =
-                view.model.as_ref().map_or("the span names no model".into(), |name| format!("the model is `{name}`"));
-            Refusal::new("no_tokenizer", format!("{model}, and no pattern of the tokenizers matches"))
-        });
+        let tokenizer = tokenizers.find(view.model.as_deref());
         for Found { report: mut field, target, odd_lengths } in found {
             for (path, message) in odd_lengths {
                 report.warn("odd_length", message, path);
             }
             if let Some(target) = target {
-                match enrich_field(target, &tokenizer, options, &mut field) {
+                match enrich_field(target, tokenizer, view, options, &mut field) {
                     Ok(write) => writes.extend(write),
                     Err(refusal) => refusal.report(&mut field),
                 }
@@ -176,14 +177,22 @@ pub(crate) fn enrich_views(
 
 fn enrich_field(
     target: Target,
-    tokenizer: &Result<(&str, &Tokenizer), Box<Refusal>>,
+    tokenizer: Option<(&str, &Tokenizer)>,
+    view: &View,
     options: &EnrichOptions,
     field: &mut FieldReport,
 ) -> Result<Option<Write>, Box<Refusal>> {
     field.ids = target.ids.ids.len();
     field.converted = target.ids.converted.map(|spelling| spelling.as_str());
-    let (pattern, tokenizer) = tokenizer.as_ref().map_err(Clone::clone)?;
-    field.tokenizer = Some((*pattern).to_owned());
+    let Some((pattern, tokenizer)) = tokenizer else {
+        let model = match &view.model {
+            Some(name) => format!("the model is `{name}`"),
+            None => "the span names no model".into(),
+        };
+        let what = format!("{model}, and no pattern of the tokenizers matches");
+        return Err(Refusal::new("no_tokenizer", what));
+    };
+    field.tokenizer = Some(pattern.to_owned());
     field.unknown = Unknown::among(&target.ids.ids, |id| tokenizer.contains(id));
     let text = decode(&target.ids, tokenizer, options)?;
     Ok(write(target, text, options.existing, field))
@@ -216,18 +225,14 @@ fn decode(ids: &Ids, tokenizer: &Tokenizer, options: &EnrichOptions) -> Result<T
     let mut texts = Vec::new();
     for row in ids.rows() {
         let text = tokenizer.decode(row, options.decode);
-        room = room.checked_sub(text.len()).ok_or_else(|| {
-            Refusal::new("limit_exceeded", format!("the text has more than {most} bytes (limit `textBytesPerField`)"))
-        })?;
+        if text.len() > room {
+            let what = format!("the text has more than {most} bytes (limit `textBytesPerField`)");
+            return Err(Refusal::new("limit_exceeded", what));
+        }
+        room -= text.len();
         texts.push(text);
     }
-    Ok(match (&ids.rows, texts.pop()) {
-        (None, Some(text)) => Text::One(text),
-        (_, last) => {
-            texts.extend(last);
-            Text::Many(texts)
-        }
-    })
+    Ok(Text { texts, in_rows: ids.rows.is_some() })
 }
 
 fn check_size(body: &[u8], limits: &Limits) -> Result<(), Error> {

@@ -120,7 +120,7 @@ pub(crate) struct View {
 }
 
 /// A text to be written into an object of the tree.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Write {
     pub object: NodeId,
     pub key: String,
@@ -129,9 +129,9 @@ pub(crate) struct Write {
     pub text: Text,
 }
 
-/// Text of a field: one, or one for each row of a list of lists.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Text {
-    One(String),
-    Many(Vec<String>),
+/// Text of a field: one, or (`in_rows`) one for each row of a list of lists.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Text {
+    pub texts: Vec<String>,
+    pub in_rows: bool,
 }

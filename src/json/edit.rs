@@ -232,17 +232,16 @@ fn member_into(write: &Write, colon: &[u8], out: &mut Vec<u8>) {
 }
 
 fn text_into(text: &Text, spaced: bool, out: &mut Vec<u8>) {
-    match text {
-        Text::One(text) => quote_into(text, out),
-        Text::Many(texts) => {
-            out.push(b'[');
-            for (i, text) in texts.iter().enumerate() {
-                if i > 0 {
-                    comma_into(spaced, out);
-                }
-                quote_into(text, out);
-            }
-            out.push(b']');
+    if text.in_rows {
+        out.push(b'[');
+    }
+    for (i, text) in text.texts.iter().enumerate() {
+        if i > 0 {
+            comma_into(spaced, out);
         }
+        quote_into(text, out);
+    }
+    if text.in_rows {
+        out.push(b']');
     }
 }

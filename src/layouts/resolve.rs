@@ -46,12 +46,7 @@ pub(crate) enum Existing {
 impl Existing {
     /// Whether the text that is there says the same as `text`.
     pub(crate) fn is_same(texts: &[Vec<u8>], text: &Text) -> bool {
-        match text {
-            Text::One(one) => matches!(texts, [only] if only == one.as_bytes()),
-            Text::Many(many) => {
-                texts.len() == many.len() && texts.iter().zip(many).all(|(there, ours)| there == ours.as_bytes())
-            }
-        }
+        texts.len() == text.texts.len() && texts.iter().zip(&text.texts).all(|(there, ours)| there == ours.as_bytes())
     }
 }
 

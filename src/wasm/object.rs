@@ -7,7 +7,7 @@ use js_sys::{Array, ArrayBuffer, Float64Array, JSON, Object, Reflect, Uint32Arra
 use wasm_bindgen::prelude::*;
 
 use crate::json::{Edits, Json};
-use crate::view::{Kind, Names, NodeId, Text, Tree, Write};
+use crate::view::{Kind, Names, NodeId, Tree, Write};
 
 #[wasm_bindgen]
 extern "C" {
@@ -221,16 +221,11 @@ impl Copies<'_> {
     }
 
     fn write(&mut self, write: &Write) {
-        let text = match &write.text {
-            Text::One(text) => JsValue::from_str(text),
-            Text::Many(texts) => {
-                let list = Array::new();
-                for text in texts {
-                    list.push(&JsValue::from_str(text));
-                }
-                list.into()
-            }
-        };
+        let texts = Array::new();
+        for text in &write.text.texts {
+            texts.push(&JsValue::from_str(text));
+        }
+        let text = if write.text.in_rows { texts.into() } else { texts.get(0) };
         let copy = self.copy(write.object);
         // Members keep the order they are made in, so those after the text are made again.
         let mut later = Vec::new();

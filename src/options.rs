@@ -24,10 +24,13 @@ impl EnrichOptions {
         let mut json = parse(text, "options", ErrorCode::InvalidOptions)?;
         let mut object = Object::open(&mut json, Json::ROOT, "options", ErrorCode::InvalidOptions);
         object.done(&["format", "layouts", "existing", "skipSpecialTokens", "messages", "ids", "limits"]);
-        let mut options = EnrichOptions::default();
-        options.format = Format::ALL[object.choice("format", &Format::ALL.map(Format::as_str)).unwrap_or(0)];
-        options.existing =
-            [Existing::Keep, Existing::Replace][object.choice("existing", &["keep", "replace"]).unwrap_or(0)];
+        let format = object.choice("format", &Format::ALL.map(Format::as_str)).unwrap_or(0);
+        let existing = object.choice("existing", &["keep", "replace"]).unwrap_or(0);
+        let mut options = EnrichOptions {
+            format: Format::ALL[format],
+            existing: [Existing::Keep, Existing::Replace][existing],
+            ..EnrichOptions::default()
+        };
         options.decode.skip_special_tokens = object.boolean("skipSpecialTokens").unwrap_or(false);
         // The only values there are so far, so that callers can name them.
         object.choice("ids", &["keep"]);

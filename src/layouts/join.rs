@@ -69,10 +69,7 @@ fn along_parents(parts: &[Part]) -> Result<Vec<Vec<usize>>, Box<Refusal>> {
         }
     }
     let mut chains = Vec::new();
-    for leaf in 0..parts.len() {
-        if has_child[leaf] {
-            continue;
-        }
+    for (leaf, _) in has_child.iter().enumerate().filter(|&(_, &has_child)| !has_child) {
         let mut chain = vec![leaf];
         let mut at = leaf;
         while let Some(parent) = parts[at].parent {

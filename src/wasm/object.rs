@@ -193,15 +193,9 @@ impl Tree for JsTree {
         if !every(value, &is_integer).unwrap_or(false) {
             return None;
         }
-        let mut ids = Vec::new();
-        for number in Float64Array::new(value).to_vec() {
-            let id = number as u32;
-            if f64::from(id) != number {
-                return None;
-            }
-            ids.push(id);
-        }
-        Some(ids)
+        let numbers = Float64Array::new(value).to_vec();
+        let ids: Vec<u32> = numbers.iter().map(|&number| number as u32).collect();
+        ids.iter().zip(&numbers).all(|(&id, &number)| f64::from(id) == number).then_some(ids)
     }
 }
 

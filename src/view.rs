@@ -4,8 +4,8 @@
 /// A value of a [`Tree`].
 pub(crate) type NodeId = u32;
 
-/// Nodes by a name. The standard library's map is several times the code of the rest of this file in the WebAssembly
-/// module. The names are addresses, which no body chooses freely, so a simple hash will do.
+/// Nodes by a name. The standard library's map and hasher are many times the code in the WebAssembly module. The names
+/// are addresses, made of a layout's keys and of numbers, which no body chooses freely: a simple hash will do.
 #[derive(Default)]
 pub(crate) struct Names {
     /// A name stands in the slot of its hash, or in the first after it that was free. At least half are free.

@@ -6,6 +6,7 @@
  */
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { ROOT, fail, run, step } from "./lib.js";
@@ -34,10 +35,10 @@ function buildFlavour(name, features) {
   // A folder each: both builds have the same file name.
   const target = join(ROOT, "target", `wasm-${name}`);
   step(`compiling ${name}`);
-  run("cargo", [
-    ...["build", "--profile", "wasm", "--locked", "--lib", "--target", "wasm32-unknown-unknown", "--target-dir", target],
-    ...features,
-  ]);
+  const build = ["build", "--profile", "wasm", "--locked", "--lib", "--target", "wasm32-unknown-unknown", "--target-dir", target];
+  // Messages of a panic hold paths of sources: not those of the machine that built the module.
+  const remap = [ROOT, homedir()].map((path) => `--remap-path-prefix=${path}=`);
+  run("cargo", [...build, ...features], { env: { CARGO_ENCODED_RUSTFLAGS: remap.join("\x1f") } });
   const wasm = join(target, "wasm32-unknown-unknown/wasm/token2text.wasm");
   const stamp = join(target, "bound.sha256");
   // This file too: it says how the module is optimised.

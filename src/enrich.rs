@@ -224,8 +224,10 @@ fn decode(ids: &Ids, tokenizer: &Tokenizer, options: &EnrichOptions) -> Result<T
     let mut room = most;
     let mut texts = Vec::new();
     for row in ids.rows() {
-        let text = tokenizer.decode(row, options.decode);
-        if text.len() > room {
+        // What may be too long is decoded to see, if it is not a danger.
+        let is_danger = tokenizer.may_exceed(row, room.saturating_mul(4));
+        let text = if is_danger { String::new() } else { tokenizer.decode(row, options.decode) };
+        if is_danger || text.len() > room {
             let what = format!("the text has more than {most} bytes (limit `textBytesPerField`)");
             return Err(Refusal::new("limit_exceeded", what));
         }

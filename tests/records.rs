@@ -38,6 +38,7 @@ fn text_stands_before_its_ids_with_the_neighbours_separators() {
             "{\n  \"outputs\" : {\n    \"token_ids\" : [2]\n  }\n}\n",
             "{\n  \"outputs\" : {\n    \"response_text\" : \"c\",\n    \"token_ids\" : [2]\n  }\n}\n",
         ),
+        (r#"{"outputs": {"token_ids": [2]}}"#, r#"{"outputs": {"response_text": "c", "token_ids": [2]}}"#),
         (
             r#"{"inputs": {"prompt_ids": [0]}, "outputs": {}}"#,
             r#"{"inputs": {"prompt_ids": [0]}, "outputs": {"prompt_text": "a"}}"#,

@@ -42,9 +42,9 @@ fn code(error: Result<impl Sized, JsValue>) -> String {
 /// Decodes through the buffers that the JavaScript face uses.
 fn decode(core: &TokenizerCore, ids: &[u32], skip: bool) -> String {
     let memory = wasm_bindgen::memory().unchecked_into::<js_sys::WebAssembly::Memory>();
-    let at = core.reserve(ids.len()) as u32;
+    let at = core.reserve(ids.len()).unwrap() as u32;
     Uint32Array::new_with_byte_offset_and_length(&memory.buffer(), at, ids.len() as u32).copy_from(ids);
-    let len = core.decode(ids.len(), skip) as u32;
+    let len = core.decode(ids.len(), skip).unwrap() as u32;
     let bytes = Uint8Array::new_with_byte_offset_and_length(&memory.buffer(), core.output_ptr() as u32, len).to_vec();
     String::from_utf8_lossy(&bytes).into_owned()
 }
@@ -193,6 +193,13 @@ fn errors_cross_with_their_code() {
     assert_eq!(code(enricher("{}").enrich_body(b"{")), "invalid_body");
     assert_eq!(code(enricher("{}").enrich_body(b"what")), "unknown_format");
     assert_eq!(code(strip(b"{", "{}")), "invalid_body");
+    assert_eq!(code(letters().reserve((64 << 20) + 1)), "limit_exceeded");
+    let long =
+        format!(r#"{{"decoder":null,"model":{{"type":"BPE","merges":[],"vocab":{{"{}":0}}}}}}"#, "x".repeat(1 << 20));
+    let core = TokenizerCore::new(long.as_bytes(), "{}").unwrap();
+    core.reserve(1 << 10).unwrap();
+    assert_eq!(code(core.decode(1 << 10, false)), "limit_exceeded");
+    assert!(core.decode(8, false).is_ok());
 }
 
 #[wasm_bindgen_test]

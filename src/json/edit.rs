@@ -170,11 +170,15 @@ impl Json<'_> {
         if let Some(&[(_, left), (right, _)]) = pair {
             return out.extend_from_slice(self.between(self.node(left), self.node(right)));
         }
-        let (object, key) = (self.node(object), self.node(key));
-        out.push(b',');
-        out.extend_from_slice(
-            &self.documents[usize::from(object.document)].text[object.start as usize + 1..key.start as usize],
-        );
+        let (object, key, value) = (self.node(object), self.node(key), self.node(key + 1));
+        let text = &self.documents[usize::from(object.document)].text;
+        match &text[object.start as usize + 1..key.start as usize] {
+            [] => comma_into(has_space(self.between(key, value)), out),
+            space => {
+                out.push(b',');
+                out.extend_from_slice(space);
+            }
+        }
     }
 
     /// What stands between key and value where the object itself is a value; `: ` where it is none.

@@ -86,6 +86,8 @@ pub struct TokenizerInfo {
 pub struct Tokenizer {
     vocabulary: Vocabulary,
     clean_up: Option<fn(&str) -> String>,
+    /// More bytes than any token has in a text.
+    longest: usize,
     info: TokenizerInfo,
 }
 
@@ -128,6 +130,9 @@ impl Tokenizer {
         if chain::most_bytes(steps.as_deref(), words.buffer.len(), words.list.len()) > room {
             return Err(limit_exceeded("decoder: its steps could make the tokens longer without bound"));
         }
+        // Of many tokens as long as the longest, so that no rounding is lost, and four times that for good measure.
+        let longest = words.list.iter().map(|word| word.len as usize).max().unwrap_or(0);
+        let longest = chain::most_bytes(steps.as_deref(), longest.saturating_mul(64), 64) / 16;
         let special = words.list.iter().filter(|word| word.special);
         let special = special.map(|&word| (word.id, words.text(word).to_owned()));
         let regex = steps.iter().flatten().any(|step| matches!(step, Step::Regex(_)));
@@ -143,7 +148,7 @@ impl Tokenizer {
             Vocabulary::Chain(_) => "chain",
         };
         let info = TokenizerInfo { vocab_size, decoder, special_tokens, engine };
-        Ok(Tokenizer { vocabulary, clean_up: spec.clean_up, info })
+        Ok(Tokenizer { vocabulary, clean_up: spec.clean_up, longest, info })
     }
 
     /// The text of the ids. Ids that no token has are left out, as the reference leaves them out.
@@ -173,10 +178,13 @@ impl Tokenizer {
         }
     }
 
-    /// The most bytes that decoding the ids takes, so that it can be refused before memory is taken. Tight, except
-    /// for decoders that make tokens longer and for bytes that are not UTF-8.
-    #[allow(dead_code, reason = "for callers with a limit")]
-    pub(crate) fn text_bytes_bound(&self, ids: &[u32]) -> usize {
+    /// Whether decoding the ids might take more than so many bytes: asked before memory is taken. The answer yes is
+    /// exact, except for decoders that make tokens longer and for bytes that are not UTF-8.
+    pub(crate) fn may_exceed(&self, ids: &[u32], most: usize) -> bool {
+        ids.len().saturating_mul(self.longest) > most && self.text_bytes_bound(ids) > most
+    }
+
+    fn text_bytes_bound(&self, ids: &[u32]) -> usize {
         // Cleaning up only makes a text shorter.
         match &self.vocabulary {
             Vocabulary::Table(table) => table.text_bytes_bound(ids),

@@ -29,23 +29,29 @@ impl TokenizerCore {
     }
 
     /// Makes room for ids; gives the address of the first.
-    pub fn reserve(&self, count: usize) -> *const u32 {
+    pub fn reserve(&self, count: usize) -> Result<*const u32, JsValue> {
+        if count > MOST_IDS {
+            return Err(too_much(MOST_IDS, "ids"));
+        }
         let mut ids = self.ids.borrow_mut();
         if ids.len() < count {
             ids.resize(count, 0);
         }
-        ids.as_ptr()
+        Ok(ids.as_ptr())
     }
 
     /// Decodes the first `count` ids that were written to the address of [`TokenizerCore::reserve`]; gives the
     /// number of bytes at [`TokenizerCore::output_ptr`].
-    pub fn decode(&self, count: usize, skip_special_tokens: bool) -> usize {
+    pub fn decode(&self, count: usize, skip_special_tokens: bool) -> Result<usize, JsValue> {
         let ids = self.ids.borrow();
         let mut output = self.output.borrow_mut();
         output.clear();
         let ids = ids.get(..count).unwrap_or(&ids);
+        if self.tokenizer.may_exceed(ids, MOST_BYTES) {
+            return Err(too_much(MOST_BYTES, "bytes of text"));
+        }
         self.tokenizer.decode_into(ids, DecodeOptions { skip_special_tokens }, &mut output);
-        output.len()
+        Ok(output.len())
     }
 
     /// The address of the decoded bytes, valid until the next call.
@@ -67,6 +73,15 @@ impl TokenizerCore {
             ("engine", Value::Text(info.engine)),
         ]))
     }
+}
+
+/// Most ids and bytes of one decode: beyond them the memory of a WebAssembly instance runs out, which ends it.
+const MOST_IDS: usize = 64 << 20;
+const MOST_BYTES: usize = 1 << 30;
+
+fn too_much(most: usize, what: &str) -> JsValue {
+    let what = format!("one decode takes at most {most} {what}; decode in parts");
+    to_js_error(Error::new(ErrorCode::LimitExceeded, what))
 }
 
 fn load(bytes: &[u8], options: &str) -> Result<Tokenizer, Error> {

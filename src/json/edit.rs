@@ -39,8 +39,9 @@ impl Edits {
 }
 
 impl Json<'_> {
-    /// Writes a text into an object (`target`, which stands for that of `write`): in place of the member with its key, else directly before the member it is
-    /// to stand before, else as the first member. Separators are those of the neighbouring member.
+    /// Writes a text into an object (`target`, which stands for that of `write`): in place of the member with its key,
+    /// else directly before the member it is to stand before, else as the first member. Separators are those of the
+    /// neighbouring member.
     pub(crate) fn write(&self, target: NodeId, write: &Write, edits: &mut Edits) {
         let object = self.node(target);
         if object.tag != Tag::Object {

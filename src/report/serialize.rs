@@ -1,0 +1,181 @@
+//! Reports as serde sees them.
+
+use serde::ser::{Serialize, Serializer};
+
+use super::{Comparison, Counts, FieldKind, FieldReport, Report, SelectReport, Status, Totals, Unknown, Warning};
+
+/// A part of a report as serde sees it: one type, since each struct with a serializer of its own is code in the
+/// WebAssembly module.
+pub(crate) enum Value<'r> {
+    /// A member that is left out.
+    Nothing,
+    Text(&'r str),
+    Count(usize),
+    Number(f64),
+    Flag(bool),
+    List(Vec<Value<'r>>),
+    Members(Vec<(&'static str, Value<'r>)>),
+}
+
+impl Serialize for Value<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Value::Nothing => serializer.serialize_unit(),
+            Value::Text(text) => serializer.serialize_str(text),
+            Value::Count(count) => serializer.serialize_u64(*count as u64),
+            Value::Number(number) => serializer.serialize_f64(*number),
+            Value::Flag(flag) => serializer.serialize_bool(*flag),
+            Value::List(values) => serializer.collect_seq(values),
+            Value::Members(members) => {
+                let members = members.iter().filter(|(_, value)| !matches!(value, Value::Nothing));
+                serializer.collect_map(members.map(|(key, value)| (key, value)))
+            }
+        }
+    }
+}
+
+impl<'r> Value<'r> {
+    /// A loop: adaptors and `collect` are code for each type in the WebAssembly module.
+    pub(crate) fn list<T>(items: &'r [T], value: fn(&'r T) -> Value<'r>) -> Value<'r> {
+        let mut list = Vec::with_capacity(items.len());
+        for item in items {
+            list.push(value(item));
+        }
+        Value::List(list)
+    }
+
+    fn text(text: Option<&'r str>) -> Value<'r> {
+        text.map_or(Value::Nothing, Value::Text)
+    }
+}
+
+macro_rules! serialize_as_value {
+    ($($type:ty)*) => {$(
+        impl Serialize for $type {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                self.value().serialize(serializer)
+            }
+        }
+    )*};
+}
+
+serialize_as_value!(Report FieldReport FieldKind Status Comparison SelectReport Unknown Warning Totals Counts);
+
+impl Report {
+    pub(crate) fn value(&self) -> Value<'_> {
+        Value::Members(vec![
+            ("format", Value::Text(self.format)),
+            ("rule", Value::Text(self.rule)),
+            ("spans", Value::Count(self.spans)),
+            ("fields", Value::list(&self.fields, FieldReport::value)),
+            ("warnings", Value::list(&self.warnings, Warning::value)),
+            ("totals", self.totals.value()),
+        ])
+    }
+}
+
+impl FieldReport {
+    fn value(&self) -> Value<'_> {
+        Value::Members(vec![
+            ("path", Value::Text(&self.path)),
+            ("textPath", Value::text(self.text_path.as_deref())),
+            ("kind", self.kind.value()),
+            ("layout", Value::Text(&self.layout)),
+            ("tokenizer", Value::text(self.tokenizer.as_deref())),
+            ("ids", Value::Count(self.ids)),
+            ("status", self.status.value()),
+            ("reason", Value::text(self.reason)),
+            ("detail", Value::text(self.detail.as_deref())),
+            ("existing", self.existing.as_ref().map_or(Value::Nothing, Comparison::value)),
+            ("select", self.select.as_ref().map_or(Value::Nothing, SelectReport::value)),
+            ("index", self.index.map_or(Value::Nothing, Value::Count)),
+            ("converted", Value::text(self.converted)),
+            ("unknown", self.unknown.as_ref().map_or(Value::Nothing, Unknown::value)),
+        ])
+    }
+}
+
+impl FieldKind {
+    fn value(&self) -> Value<'_> {
+        Value::Text(match self {
+            FieldKind::Prompt => "prompt",
+            FieldKind::Response => "response",
+        })
+    }
+}
+
+impl Status {
+    fn value(&self) -> Value<'_> {
+        Value::Text(match self {
+            Status::Decoded => "decoded",
+            Status::Kept => "kept",
+            Status::Replaced => "replaced",
+            Status::Skipped => "skipped",
+        })
+    }
+}
+
+impl Comparison {
+    fn value(&self) -> Value<'_> {
+        Value::Text(match self {
+            Comparison::Same => "same",
+            Comparison::Different => "different",
+        })
+    }
+}
+
+impl SelectReport {
+    fn value(&self) -> Value<'_> {
+        let (by, path, second) = match self {
+            SelectReport::Value { mask, value } => ("mask", mask, ("value", Value::Number(*value))),
+            SelectReport::Not { mask, not } => ("mask", mask, ("not", Value::Number(*not))),
+            SelectReport::Ranges { ranges, inside } => ("ranges", ranges, ("inside", Value::Flag(*inside))),
+            SelectReport::Tail { tail, inside } => ("tail", tail, ("inside", Value::Flag(*inside))),
+        };
+        Value::Members(vec![(by, Value::Text(path)), second])
+    }
+}
+
+impl Unknown {
+    fn value(&self) -> Value<'_> {
+        let positions = Value::list(&self.positions, |position| Value::Count(*position));
+        Value::Members(vec![("count", Value::Count(self.count)), ("positions", positions)])
+    }
+}
+
+impl Warning {
+    fn value(&self) -> Value<'_> {
+        Value::Members(vec![
+            ("code", Value::Text(self.code)),
+            ("message", Value::Text(&self.message)),
+            ("path", Value::Text(&self.path)),
+        ])
+    }
+}
+
+impl Totals {
+    fn value(&self) -> Value<'_> {
+        Value::Members(vec![
+            ("decoded", Value::Count(self.decoded)),
+            ("kept", Value::Count(self.kept)),
+            ("replaced", Value::Count(self.replaced)),
+            ("skipped", Value::Count(self.skipped)),
+            ("reasons", self.reasons.value()),
+            ("ids", Value::Count(self.ids)),
+            ("unknownIds", Value::Count(self.unknown_ids)),
+            ("different", Value::Count(self.different)),
+            ("spansWithoutIds", Value::Count(self.spans_without_ids)),
+            ("warnings", Value::Count(self.warnings)),
+        ])
+    }
+}
+
+impl Counts {
+    fn value(&self) -> Value<'_> {
+        let mut members = Vec::new();
+        for &(code, count) in &self.list {
+            members.push((code, Value::Count(count)));
+        }
+        Value::Members(members)
+    }
+}

@@ -7,7 +7,7 @@ use crate::layouts::{Existing as Standing, Found, Layout, Target, resolve};
 use crate::limits::Limits;
 use crate::report::{Comparison, FieldReport, Report, Status, Unknown};
 use crate::tokenizer::{DecodeOptions, Tokenizer, TokenizerSet};
-use crate::view::{Text, Tree, View, Write};
+use crate::view::{Names, NodeId, Text, Tree, View, Write};
 use crate::{Error, ErrorCode};
 
 /// What to do with text that is there already.
@@ -117,21 +117,20 @@ pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
         let mut edits = Edits::default();
         let Ok(json) = value else { return edits };
         for view in record::views(json, Json::ROOT, path) {
-            let mut targets = Vec::new();
+            let (mut by_object, mut index) = (Vec::<(NodeId, Vec<_>)>::new(), Names::default());
             for found in resolve(json, &view, &options.layouts, &options.limits) {
-                let is_there = |target: &Target| matches!(target.existing, Standing::Text { at_place: true, .. });
-                targets.extend(found.target.filter(is_there));
-            }
-            while let Some(object) = targets.last().map(|target| target.object) {
-                let (mut members, mut others) = (Vec::new(), Vec::new());
-                for target in targets {
-                    if target.object == object {
-                        members.push((target.key, target.before));
-                    } else {
-                        others.push(target);
-                    }
+                let Some(target) = found.target else { continue };
+                if !matches!(target.existing, Standing::Text { at_place: true, .. }) {
+                    continue;
                 }
-                targets = others;
+                let new = by_object.len() as NodeId;
+                let at = index.insert(&target.object.to_string(), new).unwrap_or_else(|| {
+                    by_object.push((target.object, Vec::new()));
+                    new
+                });
+                by_object[at as usize].1.push((target.key, target.before));
+            }
+            for (object, members) in by_object {
                 json.take_out(object, members, &mut edits);
             }
         }

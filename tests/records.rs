@@ -295,6 +295,27 @@ fn options_are_read_from_json_and_mistakes_are_named() {
     assert_eq!(EnrichOptions::from_json(b"{}").unwrap(), EnrichOptions::default());
 }
 
+/// Work must grow with the body, not with its square: each of these would not end otherwise.
+#[test]
+fn many_records_in_one_value() {
+    const MANY: usize = 70_000;
+    let layout = br#"{ "name": "choices", "when": ["/output/choices"], "each": "/output/choices/*", "fields": [
+        { "kind": "response", "ids": ["/ids"], "text": "/text" }] }"#;
+    let mut options = EnrichOptions::default();
+    options.layouts.extend(token2text::Layout::from_json(layout).unwrap());
+    for (start, record, end) in [
+        ("[", r#"{"outputs": "{\"token_ids\": [0]}"}"#, "]"),
+        ("[", r#"{"inputs": {"prompt_ids": [0]}, "outputs": {}}"#, "]"),
+        (r#"{"choices": ["#, r#"{"ids": [0]}"#, "]}"),
+        (r#"{"choices": ["#, r#"{"ids": "[0]"}"#, "]}"),
+    ] {
+        let body = format!("{start}{}{end}", vec![record; MANY].join(", "));
+        let out = enrich(body.as_bytes(), &letters(), &options).unwrap();
+        assert_eq!((out.report.totals.decoded, out.report.fields.len()), (MANY, 10_000), "{record}");
+        assert!(strip(&out.body, &options).unwrap() == body.as_bytes(), "{record}");
+    }
+}
+
 /// JSON of all kinds around the names that the layouts look for.
 fn json_text() -> impl Strategy<Value = String> {
     let space = prop::sample::select(vec!["", " ", "\n", "\t "]);

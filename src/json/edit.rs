@@ -7,11 +7,11 @@ use std::ops::Range;
 use crate::json::scan::{Node, Tag};
 use crate::json::string::{escape_into, quote_into, raw_offsets};
 use crate::json::{Json, NodeId};
-use crate::view::{Text, Write};
+use crate::view::{Names, Text, Write};
 
 /// Bytes to be put in place of the bytes from `start` to `end` of a document.
 struct Edit {
-    document: u16,
+    document: u32,
     start: usize,
     end: usize,
     bytes: Vec<u8>,
@@ -21,20 +21,18 @@ struct Edit {
 #[derive(Default)]
 pub(crate) struct Edits {
     list: Vec<Edit>,
+    /// Objects that had no member and have one now.
+    filled: Names,
 }
 
 impl Edits {
-    fn push(&mut self, document: u16, range: Range<usize>, bytes: Vec<u8>) {
+    fn push(&mut self, document: u32, range: Range<usize>, bytes: Vec<u8>) {
         self.list.push(Edit { document, start: range.start, end: range.end, bytes });
     }
 
     /// Whether there is nothing to do.
     pub(crate) fn is_empty(&self) -> bool {
         self.list.is_empty()
-    }
-
-    fn ends_at(&self, document: u16, at: usize) -> bool {
-        self.list.iter().any(|edit| edit.document == document && edit.start == at && edit.end == at)
     }
 }
 
@@ -66,7 +64,7 @@ impl Json<'_> {
             None => {
                 let at = object.start as usize + 1;
                 let colon = self.colon_around(target);
-                if edits.ends_at(document, at) {
+                if edits.filled.insert(&target.to_string(), target).is_some() {
                     comma_into(has_space(colon), &mut bytes);
                 }
                 member_into(write, colon, &mut bytes);
@@ -118,7 +116,7 @@ impl Json<'_> {
         let mut by_document: Vec<Vec<Edit>> = Vec::new();
         by_document.resize_with(self.documents.len(), Vec::new);
         for edit in edits.list {
-            by_document[usize::from(edit.document)].push(edit);
+            by_document[edit.document as usize].push(edit);
         }
         // A document is always opened after the one that holds it, so going down moves every edit out to the body.
         while let Some(edits) = by_document.pop() {
@@ -135,7 +133,7 @@ impl Json<'_> {
                 let mut bytes = Vec::new();
                 escape_into(&edit.bytes, &mut bytes);
                 let (start, end) = (content + raw[0], content + raw[1]);
-                by_document[usize::from(document)].push(Edit { document, start, end, bytes });
+                by_document[document as usize].push(Edit { document, start, end, bytes });
             }
         }
         Vec::new()
@@ -158,7 +156,7 @@ impl Json<'_> {
 
     /// What stands between two nodes of one document.
     fn between(&self, left: Node, right: Node) -> &[u8] {
-        &self.documents[usize::from(left.document)].text[left.end as usize..right.start as usize]
+        &self.documents[left.document as usize].text[left.end as usize..right.start as usize]
     }
 
     /// Appends what separates the member with this key from the next, else from the one before. A member alone is
@@ -172,7 +170,7 @@ impl Json<'_> {
             return out.extend_from_slice(self.between(self.node(left), self.node(right)));
         }
         let (object, key, value) = (self.node(object), self.node(key), self.node(key + 1));
-        let text = &self.documents[usize::from(object.document)].text;
+        let text = &self.documents[object.document as usize].text;
         match &text[object.start as usize + 1..key.start as usize] {
             [] => comma_into(has_space(self.between(key, value)), out),
             space => {
@@ -185,7 +183,7 @@ impl Json<'_> {
     /// What stands between key and value where the object itself is a value; `: ` where it is none.
     fn colon_around(&self, object: NodeId) -> &[u8] {
         let Node { document, start, .. } = self.node(object);
-        let text = &self.documents[usize::from(document)].text[..start as usize];
+        let text = &self.documents[document as usize].text[..start as usize];
         let space = text.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
         match text[..text.len() - space].last() {
             Some(b':') => &text[text.len() - space - 1..],

@@ -8,7 +8,7 @@ mod string;
 
 use std::borrow::Cow;
 
-use crate::view::{Kind, NodeId, Tree};
+use crate::view::{Kind, Names, NodeId, Tree};
 
 pub(crate) use edit::Edits;
 pub(crate) use object::{Object, listed, parse};
@@ -23,9 +23,12 @@ pub(crate) struct Json<'t> {
     /// The nodes of all documents, one after the other.
     nodes: Vec<Node>,
     /// What [`Tree::open_json`] said before, by string node.
-    opened: Vec<(NodeId, Option<NodeId>)>,
+    opened: Names,
     max_depth: usize,
 }
+
+/// What `opened` has for a string that holds no JSON.
+const NOT_JSON: NodeId = NodeId::MAX;
 
 struct Document<'t> {
     text: Cow<'t, [u8]>,
@@ -39,7 +42,7 @@ impl<'t> Json<'t> {
         let mut nodes = Vec::new();
         scan(text, at, max_depth, &mut nodes)?;
         let documents = vec![Document { text: Cow::Borrowed(text), holder: None }];
-        Ok(Json { documents, nodes, opened: Vec::new(), max_depth })
+        Ok(Json { documents, nodes, opened: Names::default(), max_depth })
     }
 
     /// Scans text that is one value and keeps it.
@@ -47,7 +50,7 @@ impl<'t> Json<'t> {
     pub(crate) fn own(text: Vec<u8>, max_depth: usize) -> Option<Json<'static>> {
         let nodes = Json::parse(&text, max_depth).ok()?.nodes;
         let documents = vec![Document { text: Cow::Owned(text), holder: None }];
-        Some(Json { documents, nodes, opened: Vec::new(), max_depth })
+        Some(Json { documents, nodes, opened: Names::default(), max_depth })
     }
 
     /// Scans text that is one value and nothing else.
@@ -84,7 +87,7 @@ impl<'t> Json<'t> {
 
     /// The bytes of a value as they stand in its document.
     pub(crate) fn raw(&self, node: NodeId) -> &[u8] {
-        &self.documents[usize::from(self.node(node).document)].text[self.range(node)]
+        &self.documents[self.node(node).document as usize].text[self.range(node)]
     }
 
     /// Where a value stands in its document.
@@ -134,7 +137,7 @@ impl<'t> Json<'t> {
     /// Makes nodes for up to `count` numbers of an array that has none for them.
     fn number_nodes(&mut self, array: NodeId, from: usize, count: usize) -> Vec<NodeId> {
         let Node { document, start, .. } = self.node(array);
-        let text = &self.documents[usize::from(document)].text;
+        let text = &self.documents[document as usize].text;
         let mut at = skip_space(text, start as usize + 1);
         let mut made = Vec::new();
         let mut index = 0;
@@ -214,13 +217,13 @@ impl Tree for Json<'_> {
     }
 
     fn open_json(&mut self, string: NodeId) -> Option<NodeId> {
-        // Layouts open few strings, so a look through them is cheap.
-        if let Some(&(_, known)) = self.opened.iter().find(|(opened, _)| *opened == string) {
-            return known;
-        }
-        let root = self.scan_inside(string);
-        self.opened.push((string, root));
-        root
+        let name = string.to_string();
+        let root = self.opened.get(&name).unwrap_or_else(|| {
+            let root = self.scan_inside(string).unwrap_or(NOT_JSON);
+            self.opened.insert(&name, root);
+            root
+        });
+        (root != NOT_JSON).then_some(root)
     }
 
     fn json(&mut self, node: NodeId) -> Cow<'_, [u8]> {
@@ -231,7 +234,7 @@ impl Tree for Json<'_> {
 impl Json<'_> {
     fn scan_inside(&mut self, string: NodeId) -> Option<NodeId> {
         let content = self.string(string)?.into_owned();
-        let document = u16::try_from(self.documents.len()).ok()?;
+        let document = u32::try_from(self.documents.len()).ok()?;
         let root = self.nodes.len() as u32;
         if scan(&content, 0, self.max_depth, &mut self.nodes).is_err() {
             self.nodes.truncate(root as usize);

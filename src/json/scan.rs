@@ -23,7 +23,7 @@ pub(crate) enum Tag {
 pub(crate) struct Node {
     pub tag: Tag,
     /// Which text `start` and `end` count in; [`scan`] leaves it 0.
-    pub document: u16,
+    pub document: u32,
     pub start: u32,
     pub end: u32,
     /// Index after the last node of this value; for `Numbers` the number of elements.

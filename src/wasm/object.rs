@@ -163,12 +163,14 @@ impl Tree for JsTree {
         let Some(value) = self.js(string).filter(|value| value.is_string()) else {
             return self.in_inner(string, &|json, node| json.open_json(node));
         };
-        let known = self.inner.iter().position(|(node, _)| *node == string);
-        let json = match known {
-            Some(json) => json,
+        // Among the children of the string, where a string has none.
+        let name = format!("{string}/!json");
+        let json = match self.children.get(&name) {
+            Some(json) => json as usize,
             None => {
                 // As JSON text, for a lone surrogate would not survive as UTF-8.
                 self.inner.push((string, Json::own(stringify(value).into_bytes(), self.max_depth)?));
+                self.children.insert(&name, self.inner.len() as NodeId - 1);
                 self.inner.len() - 1
             }
         };

@@ -29,6 +29,7 @@
 #![warn(missing_docs)]
 #![forbid(unsafe_op_in_unsafe_fn)]
 
+mod base64;
 mod enrich;
 mod error;
 mod formats;

@@ -217,6 +217,7 @@ fn twice_is_once() {
 
 #[test]
 fn replacing_is_what_verl_does() {
+    let mut compared = 0;
     for capture in captures() {
         let mut options = EnrichOptions::default();
         options.existing = Existing::Replace;
@@ -226,9 +227,14 @@ fn replacing_is_what_verl_does() {
             let expected = capture.expected.iter().find(|expected| addresses(expected).any(|path| path == field.path));
             let text = expected.and_then(expected_text).unwrap();
             let there = at(&value, field.text_path.as_deref().unwrap());
-            assert!(there.is_none() || there == Some(text), "{} {}", capture.name, field.path);
+            // Lines that serde_json cannot read have no value to compare.
+            if let Some(there) = there {
+                assert_eq!(there, text, "{} {}", capture.name, field.path);
+                compared += 1;
+            }
         }
     }
+    assert!(compared >= 6, "only {compared} texts compared");
 }
 
 #[test]

@@ -1,11 +1,11 @@
 //! Token ids out of any JSON value, or the reason why not. Nothing is guessed: a value that is not ids in one of
 //! the listed spellings is refused with what was wrong and where.
 
-mod base64;
 mod printed;
 
 use std::borrow::Cow;
 
+use crate::base64;
 use crate::json::number::{self, NotAnId};
 use crate::json::{Json, skip_space, string_content, value_end};
 use crate::report::FieldReport;

@@ -117,7 +117,7 @@ struct CharsMap {
 
 impl CharsMap {
     fn new(base64: &str) -> Option<CharsMap> {
-        let bytes = decode_base64(base64)?;
+        let bytes = crate::base64::decode(base64.as_bytes())?;
         let (size, rest) = bytes.split_first_chunk::<4>()?;
         let (trie, normalized) = rest.split_at_checked(u32::from_le_bytes(*size) as usize / 4 * 4)?;
         let trie = trie.as_chunks::<4>().0.iter().map(|unit| u32::from_le_bytes(*unit)).collect();
@@ -156,28 +156,6 @@ impl CharsMap {
         }
         Some(())
     }
-}
-
-fn decode_base64(text: &str) -> Option<Vec<u8>> {
-    let text = text.trim_end_matches('=').as_bytes();
-    let mut bytes = Vec::with_capacity(text.len() / 4 * 3 + 3);
-    for group in text.chunks(4) {
-        let mut bits = 0_u32;
-        for &character in group {
-            let six = match character {
-                b'A'..=b'Z' => character - b'A',
-                b'a'..=b'z' => character - b'a' + 26,
-                b'0'..=b'9' => character - b'0' + 52,
-                b'+' => 62,
-                b'/' => 63,
-                _ => return None,
-            };
-            bits = bits << 6 | u32::from(six);
-        }
-        bits <<= 6 * (4 - group.len() as u32);
-        bytes.extend(bits.to_be_bytes().iter().skip(1).take(group.len() - 1));
-    }
-    Some(bytes)
 }
 
 fn damaged_map() -> Error {

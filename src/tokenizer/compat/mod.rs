@@ -148,12 +148,7 @@ fn version4(spec: &mut Spec, config: &Config, class: Option<&Class>, stored: Sto
         }
     }
 
-    let known: HashSet<String> = spec
-        .added
-        .iter()
-        .map(|token| token.content.clone())
-        .chain(stored.list.iter().map(|t| t.content.clone()))
-        .collect();
+    let known = known_contents(spec, &stored);
     let mut list = stored.list;
     for token in &mut list {
         token.special |= seen.contains(&token.content);
@@ -203,12 +198,7 @@ fn version5(spec: &mut Spec, config: &Config, class: Option<&Class>, stored: Sto
         rebuild(spec, config, class)?;
     }
 
-    let known: HashSet<String> = spec
-        .added
-        .iter()
-        .map(|token| token.content.clone())
-        .chain(stored.list.iter().map(|t| t.content.clone()))
-        .collect();
+    let known = known_contents(spec, &stored);
     let mut list = stored.list;
     for token in named.iter().chain(extra) {
         if !known.contains(&token.content) && !list.contains(token) {
@@ -226,6 +216,12 @@ fn version5(spec: &mut Spec, config: &Config, class: Option<&Class>, stored: Sto
     });
     spec.added.extend(again.flatten().map(|token| token.add(2)));
     Ok(())
+}
+
+/// The contents of all tokens that are there before the config's own are added.
+fn known_contents(spec: &Spec, stored: &Stored) -> HashSet<String> {
+    let file = spec.added.iter().map(|token| token.content.clone());
+    file.chain(stored.list.iter().map(|token| token.content.clone())).collect()
 }
 
 /// The token that the file pads with: the pad token when neither the config nor the class has one.

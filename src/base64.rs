@@ -1,7 +1,7 @@
 //! Base64 with padding (RFC 4648, section 4). The crate of that name would be a twentieth of the slim module.
 
 /// The bytes; nothing if the text is not base64.
-pub(super) fn decode(text: &[u8]) -> Option<Vec<u8>> {
+pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     if !text.len().is_multiple_of(4) {
         return None;
     }

@@ -2,7 +2,7 @@
  * The two WebAssembly instances of this process. `slim` decodes nearly every tokenizer; `general` holds the Rust
  * `tokenizers` crate too and is loaded only when a file needs it. Objects of one cannot be given to the other.
  */
-import { Token2TextError } from "./errors.js";
+import { Token2TextError, asToken2TextError } from "./errors.js";
 
 /** @typedef {typeof import("./slim.js")} Glue */
 /** @typedef {{ glue: Glue, memory: WebAssembly.Memory }} Instance */
@@ -21,6 +21,8 @@ import { Token2TextError } from "./errors.js";
 const instances = {};
 /** @type {Host | undefined} */
 let host;
+/** @type {Promise<void> | undefined} */
+let generalReady;
 
 /** @param {"slim" | "general"} name @param {unknown} glue @param {{ memory: WebAssembly.Memory }} exports */
 export function setInstance(name, glue, exports) {
@@ -52,6 +54,20 @@ export function general() {
     "engine_not_available",
     "this tokenizer needs the general engine, which has not been loaded; use `await Tokenizer.load(...)`, which fetches it",
   );
+}
+
+/** Loads the general instance, once; after a failure the next call tries again. */
+export async function loadGeneral() {
+  if (instances.general) return;
+  generalReady ??= currentHost().loadGeneral();
+  try {
+    await generalReady;
+  } catch (error) {
+    const message = "this tokenizer needs the general engine, and general_bg.wasm could not be loaded";
+    throw new Token2TextError("engine_not_available", `${message}: ${asToken2TextError(error).message}`, { cause: error });
+  } finally {
+    generalReady = undefined;
+  }
 }
 
 function notInitialised() {

@@ -1,9 +1,10 @@
 import { slim } from "./engines.js";
 import { Token2TextError, asToken2TextError, describe } from "./errors.js";
+import { optionsText, tokenizerEntries } from "./options.js";
 import { asBytes } from "./source.js";
-import { Tokenizer, partsOf } from "./tokenizer.js";
+import { Tokenizer, coreIn, instanceOf } from "./tokenizer.js";
 
-/** @typedef {import("./slim.js").EnricherCore} Core */
+/** @typedef {import("./general.js").EnricherCore} Core */
 /** @typedef {import("./layout.js").Layout} Layout */
 /** @typedef {import("./report.js").Report} Report */
 /**
@@ -38,15 +39,26 @@ export class Enricher {
    */
   constructor(tokenizers, options = {}) {
     slim();
-    const entries = tokenizerEntries(tokenizers);
-    const instance = sharedInstance(entries);
+    const entries = tokenizerEntries(tokenizers, (value) => value instanceof Tokenizer);
     const json = optionsText(options, "new Enricher");
+    const instance = sharedInstance(entries);
     try {
       this.#core = new instance.glue.EnricherCore(json);
-      for (const [pattern, tokenizer] of entries) this.#core.addTokenizer(pattern, partsOf(tokenizer).core);
+      for (const [pattern, tokenizer] of entries) this.#core.addTokenizer(pattern, coreIn(tokenizer));
     } catch (error) {
       throw asToken2TextError(error);
     }
+  }
+
+  /**
+   * The same as `new Enricher`, in the spelling that `token2text/worker` has too.
+   *
+   * @param {Tokenizer | Record<string, Tokenizer>} tokenizers
+   * @param {EnricherOptions} [options]
+   * @returns {Promise<Enricher>}
+   */
+  static async create(tokenizers, options) {
+    return new Enricher(tokenizers, options);
   }
 
   /**
@@ -122,26 +134,9 @@ export function strip(bytes, options = {}) {
   }
 }
 
-/** @param {unknown} tokenizers @returns {[string, Tokenizer][]} */
-function tokenizerEntries(tokenizers) {
-  if (tokenizers instanceof Tokenizer) return [["*", tokenizers]];
-  const wanted = "one Tokenizer, or an object such as { \"Qwen/*\": tokenizer }";
-  if (Object.prototype.toString.call(tokenizers) !== "[object Object]") {
-    throw new Token2TextError("invalid_options", `new Enricher takes ${wanted}, not ${describe(tokenizers)}`);
-  }
-  const entries = Object.entries(/** @type {Record<string, unknown>} */ (tokenizers));
-  if (entries.length === 0) throw new Token2TextError("invalid_options", `new Enricher takes ${wanted}, not an empty object`);
-  for (const [pattern, value] of entries) {
-    if (value instanceof Tokenizer) continue;
-    const what = `tokenizers[${JSON.stringify(pattern)}] is ${describe(value)}`;
-    throw new Token2TextError("invalid_options", `${what}, not a Tokenizer; load it first with \`await Tokenizer.load(...)\``);
-  }
-  return /** @type {[string, Tokenizer][]} */ (entries);
-}
-
 /** @param {[string, Tokenizer][]} entries */
 function sharedInstance(entries) {
-  const [first, ...others] = entries.map(([, tokenizer]) => partsOf(tokenizer).instance);
+  const [first, ...others] = entries.map(([, tokenizer]) => instanceOf(tokenizer));
   if (others.every((other) => other === first)) return first;
   const cure = 'load each of them with `engine: "general"`';
   throw new Token2TextError("invalid_options", `one of these tokenizers needs the general engine and one has the slim one; ${cure}`);
@@ -153,16 +148,4 @@ function bodyBytes(bytes, call) {
   if (body) return body;
   const cure = typeof bytes === "string" ? "; encode the text with `new TextEncoder().encode(text)`" : "";
   throw new Token2TextError("invalid_body", `${call} takes a Uint8Array or an ArrayBuffer, not ${describe(bytes)}${cure}`);
-}
-
-/** The names and values are checked on the other side. @param {unknown} options @param {string} call */
-function optionsText(options, call) {
-  if (Object.prototype.toString.call(options) !== "[object Object]") {
-    throw new Token2TextError("invalid_options", `the options of ${call} must be an object, not ${describe(options)}`);
-  }
-  try {
-    return JSON.stringify(options);
-  } catch (error) {
-    throw new Token2TextError("invalid_options", `the options of ${call} cannot be written as JSON`, { cause: error });
-  }
 }

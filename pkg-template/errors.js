@@ -1,8 +1,9 @@
 /**
  * The error of every call. `code` is stable: `invalid_tokenizer`, `unsupported_tokenizer`, `engine_not_available`,
  * `invalid_ids`, `invalid_body`, `unknown_format`, `invalid_layout`, `invalid_options`, `compressed_input`,
- * `limit_exceeded`, `not_initialised`, `freed`, `unreadable_source` (a file or URL that cannot be read), `aborted` (its
- * `name` is `AbortError`) and `internal` (a bug in this package).
+ * `limit_exceeded`, `not_initialised`, `freed`, `unreadable_source` (a file or URL that cannot be read), `wasm_blocked` (a
+ * Content-Security-Policy or a host forbids WebAssembly), `aborted` (its `name` is `AbortError`), `instance_lost` (the
+ * worker of `token2text/worker` ended before the answer; the next call starts another) and `internal` (a bug in this package).
  */
 export class Token2TextError extends Error {
   /**
@@ -30,8 +31,14 @@ export function asToken2TextError(error) {
   if (error instanceof Error && "code" in error && typeof error.code === "string") {
     return new Token2TextError(error.code, error.message, { cause: error });
   }
-  const what = error instanceof Error ? error.message : String(error);
+  const what = messageOf(error);
   return new Token2TextError("internal", `token2text failed (${what}); this is a bug, please report it`, { cause: error });
+}
+
+/** What went wrong, in words; fetch hides it in `cause`. @param {unknown} error */
+export function messageOf(error) {
+  if (!(error instanceof Error)) return String(error);
+  return error.cause instanceof Error && error.cause.message ? `${error.message} (${error.cause.message})` : error.message;
 }
 
 /** @param {unknown} value A short description of a value for a message. */

@@ -1,12 +1,13 @@
 /** The entry for browsers, workers and bundlers: `await init()` once, then everything else. */
 import { setHost, setInstance } from "./engines.js";
-import { asToken2TextError } from "./errors.js";
+import { instantiate } from "./instantiate.js";
 import * as slimGlue from "./slim.js";
 
 export { Token2TextError } from "./errors.js";
 export { Enricher, strip } from "./enricher.js";
 export { Tokenizer } from "./tokenizer.js";
 
+/** @typedef {import("./instantiate.js").WasmSource} WasmSource */
 /** @typedef {import("./tokenizer.js").TokenIds} TokenIds */
 /** @typedef {import("./tokenizer.js").Source} Source */
 /** @typedef {import("./tokenizer.js").Progress} Progress */
@@ -20,47 +21,35 @@ export { Tokenizer } from "./tokenizer.js";
 /** @typedef {import("./layout.js").Layout} Layout */
 /** @typedef {import("./report.js").Report} Report */
 /** @typedef {import("./report.js").ReportField} ReportField */
-/** @typedef {string | URL | Request | Response | BufferSource | WebAssembly.Module} WasmSource */
 
 /** @type {Promise<void> | undefined} */
 let ready;
-/** @type {Promise<void> | undefined} */
-let generalReady;
 
 /**
- * Loads the WebAssembly module. The first call does the work, later calls give the same promise; after a failure the next
- * call tries again. In Node there is nothing to wait for.
+ * Starts the WebAssembly module. The first call does the work, later calls give the same promise; after a failure the next
+ * call tries again. In Node, Bun, Deno and Cloudflare Workers, and with `token2text/inline`, there is nothing to wait for.
  *
- * @param {WasmSource | Promise<WasmSource>} [source] Where `slim_bg.wasm` is; by default beside this file.
- * @param {{ general?: WasmSource | Promise<WasmSource> }} [options] Where `general_bg.wasm` is, which is fetched when a
- *   tokenizer needs it; by default beside this file.
+ * @param {WasmSource | Promise<WasmSource>} [source] The package's `slim_bg.wasm`: its URL, a Response, its bytes or the
+ *   compiled module. By default it is fetched from beside this file.
+ * @param {{ general?: WasmSource | Promise<WasmSource> }} [options] Likewise `general_bg.wasm`, which is fetched when a
+ *   tokenizer needs it.
  * @returns {Promise<void>}
  */
-export function init(source, options = {}) {
-  ready ??= start(source, options.general).catch((error) => {
+export function init(source = new URL("./slim_bg.wasm", import.meta.url), { general } = {}) {
+  ready ??= start(source, general).catch((error) => {
     ready = undefined;
-    throw asToken2TextError(error);
+    throw error;
   });
   return ready;
 }
 
-/** @param {WasmSource | Promise<WasmSource>} [source] @param {WasmSource | Promise<WasmSource>} [generalSource] */
+/** @param {WasmSource | Promise<WasmSource>} source @param {WasmSource | Promise<WasmSource>} [generalSource] */
 async function start(source, generalSource) {
-  setInstance("slim", slimGlue, await slimGlue.default(source === undefined ? undefined : { module_or_path: source }));
-  setHost({ loadGeneral: () => loadGeneral(generalSource) });
+  setInstance("slim", slimGlue, await instantiate(slimGlue, source, "slim_bg.wasm"));
+  setHost({ loadGeneral: () => startGeneral(generalSource) });
 }
 
-/** @param {WasmSource | Promise<WasmSource>} [source] */
-function loadGeneral(source) {
-  generalReady ??= startGeneral(source).catch((error) => {
-    generalReady = undefined;
-    throw error;
-  });
-  return generalReady;
-}
-
-/** @param {WasmSource | Promise<WasmSource>} [source] */
-async function startGeneral(source) {
+async function startGeneral(source = /** @type {WasmSource | Promise<WasmSource>} */ (new URL("./general_bg.wasm", import.meta.url))) {
   const glue = await import("./general.js");
-  setInstance("general", glue, await glue.default(source === undefined ? undefined : { module_or_path: source }));
+  setInstance("general", glue, await instantiate(glue, source, "general_bg.wasm"));
 }

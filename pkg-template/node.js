@@ -1,8 +1,8 @@
-/** The entry for Node: ready on import, both modules read from the files of this package. */
-import { createReadStream, readFileSync } from "node:fs";
-import { stat } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
+/** The entry for Node, Bun and Deno: ready on import, both modules read from the files of this package. */
+import { readFileSync } from "node:fs";
 import { setHost, setInstance } from "./engines.js";
+import { Token2TextError, messageOf } from "./errors.js";
+import { openFile } from "./files.js";
 import * as generalGlue from "./general.js";
 import * as slimGlue from "./slim.js";
 
@@ -10,33 +10,22 @@ export { Token2TextError } from "./errors.js";
 export { Enricher, strip } from "./enricher.js";
 export { Tokenizer } from "./tokenizer.js";
 
-/** There is nothing to wait for in Node; here so that the same code runs in browsers. */
+/** There is nothing to wait for here; so that the same code runs in browsers. */
 export async function init() {}
 
-const CHUNK = 1 << 20;
-
-setInstance("slim", slimGlue, slimGlue.initSync({ module: readFileSync(new URL("./slim_bg.wasm", import.meta.url)) }));
+setInstance("slim", slimGlue, slimGlue.initSync({ module: read(new URL("./slim_bg.wasm", import.meta.url)) }));
 setHost({ loadGeneral: async () => loadGeneralSync(), loadGeneralSync, openFile });
 
 function loadGeneralSync() {
-  const module = readFileSync(new URL("./general_bg.wasm", import.meta.url));
-  setInstance("general", generalGlue, generalGlue.initSync({ module }));
+  setInstance("general", generalGlue, generalGlue.initSync({ module: read(new URL("./general_bg.wasm", import.meta.url)) }));
 }
 
-/**
- * A string without a scheme is a path. One letter and a colon is a Windows drive.
- *
- * @param {string | URL} source
- */
-function openFile(source) {
-  if (!/^file:/i.test(String(source))) {
-    if (source instanceof URL || /^[a-z][a-z0-9+.-]+:/i.test(source)) return undefined;
+/** @param {URL} file */
+function read(file) {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    const cure = 'If a bundler made one file of this program, mark "token2text" as external, or import "token2text/inline"';
+    throw new Token2TextError("unreadable_source", `token2text cannot read its own file: ${messageOf(error)}. ${cure}`, { cause: error });
   }
-  return readPath(/^file:/i.test(String(source)) ? fileURLToPath(source) : String(source));
-}
-
-/** @param {string} path */
-async function readPath(path) {
-  const { size } = await stat(path);
-  return { chunks: createReadStream(path, { highWaterMark: CHUNK }), total: size || undefined, name: path };
 }

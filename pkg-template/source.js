@@ -1,6 +1,6 @@
 /** Bytes from wherever they are: a URL, a path, a Response, a Blob or memory; plain or gzip. */
 import { currentHost } from "./engines.js";
-import { Token2TextError, describe } from "./errors.js";
+import { Token2TextError, describe, messageOf } from "./errors.js";
 
 /** @typedef {string | URL | Response | Blob | ArrayBuffer | Uint8Array} Source */
 /** @typedef {{ loaded: number, total?: number }} Progress `total` is missing where the sender does not tell it. */
@@ -33,13 +33,18 @@ export async function readSource(source, options) {
     }
     if (error instanceof Token2TextError) throw error;
     const name = typeof source === "string" || source instanceof URL ? `${source}` : `the ${options.what}`;
-    throw new Token2TextError("unreadable_source", `cannot read ${name}: ${reason(error)}`, { cause: error });
+    throw new Token2TextError("unreadable_source", `cannot read ${name}: ${messageOf(error)}`, { cause: error });
   }
 }
 
 /** @param {Uint8Array} bytes */
 export function isGzip(bytes) {
   return bytes[0] === 0x1f && bytes[1] === 0x8b;
+}
+
+/** Whether a value is of a class by its tag, which also holds for one from another window. @param {unknown} value @param {string} kind */
+export function isKind(value, kind) {
+  return Object.prototype.toString.call(value) === `[object ${kind}]`;
 }
 
 /**
@@ -51,8 +56,7 @@ export function isGzip(bytes) {
 export function asBytes(value) {
   if (value instanceof Uint8Array) return value;
   if (ArrayBuffer.isView(value)) return new Uint8Array(value.buffer, value.byteOffset, value.byteLength);
-  const tag = Object.prototype.toString.call(value);
-  if (tag === "[object ArrayBuffer]" || tag === "[object SharedArrayBuffer]") {
+  if (isKind(value, "ArrayBuffer") || isKind(value, "SharedArrayBuffer")) {
     return new Uint8Array(/** @type {ArrayBuffer} */ (value));
   }
   return undefined;
@@ -63,20 +67,27 @@ async function open(source, { what, signal }) {
   const bytes = asBytes(source);
   if (bytes) return { chunks: once(bytes), total: bytes.length, name: `the ${what}` };
   if (typeof source === "string" || source instanceof URL) {
-    const file = await currentHost().openFile?.(source);
-    return file ?? openResponse(await fetch(source, { signal }), what);
+    return (await currentHost().openFile?.(source)) ?? openResponse(await fetchResponse(source, what, signal), what);
   }
-  if (typeof Response !== "undefined" && source instanceof Response) return openResponse(source, what);
-  if (typeof Blob !== "undefined" && source instanceof Blob) {
-    const name = "name" in source && typeof source.name === "string" ? source.name : `the ${what}`;
-    return { chunks: readStream(source.stream()), total: source.size, name };
+  if (isKind(source, "Response")) return openResponse(await fetchResponse(/** @type {Response} */ (source), what), what);
+  if (isKind(source, "Blob") || isKind(source, "File")) {
+    const file = /** @type {File | (Blob & { name?: undefined })} */ (source);
+    return { chunks: readStream(file.stream()), total: file.size, name: file.name ?? `the ${what}` };
   }
   const wanted = "a URL, a path (in Node), a Response, a Blob or bytes";
   throw new Token2TextError("invalid_options", `the ${what} must be given as ${wanted}, not ${describe(source)}`);
 }
 
-/** @param {Response} response @param {string} what @returns {AsyncSource} */
-function openResponse(response, what) {
+/**
+ * The answer to a request, if it is one that has what was asked for.
+ *
+ * @param {string | URL | Request | Response} source
+ * @param {string} what For messages.
+ * @param {AbortSignal} [signal]
+ */
+export async function fetchResponse(source, what, signal) {
+  const address = isKind(source, "Request") ? /** @type {Request} */ (source).url : String(source);
+  const response = isKind(source, "Response") ? /** @type {Response} */ (source) : await request(address, source, signal);
   const name = response.url || `the ${what}`;
   if (!response.ok) {
     const status = `${response.status} ${response.statusText}`.trim();
@@ -85,9 +96,28 @@ function openResponse(response, what) {
   if (!response.body || response.bodyUsed) {
     throw new Token2TextError("unreadable_source", `cannot read ${name}: the response has no body left to read`);
   }
+  return response;
+}
+
+/** @param {string} address @param {string | URL | Request | Response} source @param {AbortSignal} [signal] */
+async function request(address, source, signal) {
+  try {
+    return await fetch(/** @type {Request} */ (source), { signal });
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    // A browser does not tell a page which of these it was.
+    const isForeign = typeof location === "object" && URL.canParse(address) && new URL(address).origin !== location.origin;
+    const hint = isForeign ? "; it is on another origin, which must allow this one by CORS, and the page's connect-src must too" : "";
+    throw new Token2TextError("unreadable_source", `cannot read ${address}: ${messageOf(error)}${hint}`, { cause: error });
+  }
+}
+
+/** @param {Response} response @param {string} what @returns {AsyncSource} */
+function openResponse(response, what) {
   const length = Number(response.headers.get("content-length"));
   const total = length > 0 && !response.headers.get("content-encoding") ? length : undefined;
-  return { chunks: readStream(response.body), total, name };
+  const body = /** @type {ReadableStream<Uint8Array>} */ (response.body);
+  return { chunks: readStream(body), total, name: response.url || `the ${what}` };
 }
 
 /** @param {Uint8Array} bytes */
@@ -151,10 +181,4 @@ function join(parts, length) {
 function tooLarge(name, what, limit) {
   const most = limit >= 1 << 20 ? `${limit >> 20} MiB` : `${limit} bytes`;
   return new Token2TextError("limit_exceeded", `${name} is larger than ${most}, the limit of a ${what} file`);
-}
-
-/** What went wrong, in words; fetch hides it in `cause`. @param {unknown} error */
-function reason(error) {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error && error.cause.message ? `${error.message} (${error.cause.message})` : error.message;
 }

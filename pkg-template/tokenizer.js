@@ -1,15 +1,15 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { currentHost, general, slim } from "./engines.js";
+import { general, loadGeneral, slim } from "./engines.js";
 import { Token2TextError, asToken2TextError, describe } from "./errors.js";
 import { countIds, writeIds } from "./ids.js";
-import { checkOptions } from "./options.js";
-import { asBytes, readSource } from "./source.js";
+import { LOAD_OPTIONS, PLAIN_OPTIONS, checkOptions } from "./options.js";
+import { asBytes, isKind, readSource } from "./source.js";
 
 /** @typedef {import("./ids.js").TokenIds} TokenIds */
 /** @typedef {import("./source.js").Source} Source */
 /** @typedef {import("./source.js").Progress} Progress */
 /** @typedef {import("./engines.js").Instance} Instance */
-/** @typedef {import("./slim.js").TokenizerCore} Core */
+/** @typedef {import("./general.js").TokenizerCore} Core */
 /**
  * Facts about a loaded tokenizer.
  *
@@ -30,8 +30,8 @@ import { asBytes, readSource } from "./source.js";
  *   read by `compat: "transformers4"` and `"transformers5"`.
  * @property {"tokenizers" | "transformers4" | "transformers5"} [compat] Whose reading is followed. Default: Python
  *   `tokenizers`, reading tokenizer.json as it is.
- * @property {"auto" | "general"} [engine] `"general"` decodes with the `tokenizers` crate's build also where a file does not
- *   need it. Default: `"auto"`.
+ * @property {"auto" | "general"} [engine] `"general"` loads into the module with the `tokenizers` crate also where decoding does not
+ *   need it: for `encode`. Default: `"auto"`.
  */
 /**
  * @typedef {object} LoadOnly
@@ -43,21 +43,18 @@ import { asBytes, readSource } from "./source.js";
  */
 /** @typedef {Omit<TokenizerOptions, "config"> & LoadOnly} LoadOptions */
 
-const MAX_FILE = 256 << 20;
-const PLAIN_OPTIONS = ["config", "compat", "engine"];
-const LOAD_OPTIONS = [...PLAIN_OPTIONS, "hash", "onProgress", "signal"];
-const DECODE_OPTIONS = ["skipSpecialTokens"];
+/** Bytes of a tokenizer file, at most. */
+export const MAX_FILE = 256 << 20;
 
 // The same result as Rust's lossy conversion; a leading U+FEFF is text here.
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const CREATE = Symbol("create");
 
-/**
- * The parts of a tokenizer for the rest of this package.
- *
- * @type {(tokenizer: Tokenizer) => { core: Core, instance: Instance }}
- */
-export let partsOf;
+/** The instance a tokenizer lives in. @type {(tokenizer: Tokenizer) => Instance} */
+export let instanceOf;
+
+/** @type {(tokenizer: Tokenizer) => Core} */
+export let coreIn;
 
 /** @type {(core: Core, instance: Instance, sha256?: string) => Tokenizer} */
 let construct;
@@ -74,7 +71,8 @@ export class Tokenizer {
 
   static {
     construct = (core, instance, sha256) => new Tokenizer(CREATE, core, instance, sha256);
-    partsOf = (tokenizer) => ({ core: tokenizer.#alive(), instance: tokenizer.#instance });
+    instanceOf = (tokenizer) => tokenizer.#instance;
+    coreIn = (tokenizer) => tokenizer.#alive();
   }
 
   /**
@@ -95,7 +93,8 @@ export class Tokenizer {
   }
 
   /**
-   * Loads a tokenizer.json, plain or gzip. A string is a URL; in Node a string without a scheme is a path.
+   * Loads a tokenizer.json, plain or gzip. A string is a URL; in Node a string without a scheme is
+   * a path.
    *
    * @param {Source} source
    * @param {LoadOptions} [options]
@@ -114,12 +113,7 @@ export class Tokenizer {
     } catch (error) {
       if (!isEngineNotAvailable(error)) throw error;
     }
-    try {
-      await currentHost().loadGeneral();
-    } catch (error) {
-      const message = "this tokenizer needs the general engine, and general_bg.wasm could not be loaded";
-      throw new Token2TextError("engine_not_available", `${message}: ${asToken2TextError(error).message}`, { cause: error });
-    }
+    await loadGeneral();
     signal?.throwIfAborted();
     return create(bytes, coreOptions, expected);
   }
@@ -279,11 +273,23 @@ function isEngineNotAvailable(error) {
 
 /** @param {DecodeOptions} [options] */
 function skips(options) {
-  if (options === undefined) return false;
-  const { skipSpecialTokens = false } = checkOptions(options, DECODE_OPTIONS, "decode");
-  if (typeof skipSpecialTokens === "boolean") return skipSpecialTokens;
-  const got = describe(skipSpecialTokens);
-  throw new Token2TextError("invalid_options", `\`skipSpecialTokens\` must be true or false, not ${got}`);
+  return flag(options, "skipSpecialTokens", false, "decode");
+}
+
+/**
+ * The only option of a call, a boolean.
+ *
+ * @param {object | undefined} options
+ * @param {string} name
+ * @param {boolean} byDefault
+ * @param {string} call
+ * @returns {boolean}
+ */
+function flag(options, name, byDefault, call) {
+  if (options === undefined) return byDefault;
+  const { [name]: value = byDefault } = checkOptions(/** @type {Record<string, unknown>} */ (options), [name], call);
+  if (typeof value === "boolean") return value;
+  throw new Token2TextError("invalid_options", `\`${name}\` must be true or false, not ${describe(value)}`);
 }
 
 /** @param {unknown} config @returns {string | undefined} */
@@ -299,7 +305,7 @@ function configText(config) {
 /** @param {unknown} config @param {AbortSignal} [signal] */
 async function loadConfig(config, signal) {
   const inline = typeof config === "string" && config.trimStart().startsWith("{");
-  const plain = Object.prototype.toString.call(config) === "[object Object]";
+  const plain = isKind(config, "Object");
   if (config === undefined || inline || plain) return configText(config);
   const source = /** @type {Source} */ (config);
   return utf8.decode(await readSource(source, { what: "tokenizer config", limit: MAX_FILE, signal }));

@@ -11,9 +11,10 @@ import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { ROOT, fail, run, step } from "./lib.js";
 
+/** The inline form of general can be compressed: it is rarely used, and read asynchronously anyway. */
 const FLAVOURS = {
-  slim: ["--no-default-features"],
-  general: [],
+  slim: { features: ["--no-default-features"], inline: (/** @type {Buffer} */ bytes) => bytes },
+  general: { features: [], inline: (/** @type {Buffer} */ bytes) => gzipSync(bytes, { level: 9 }) },
 };
 const MAX_SLIM_BROTLI = 70_000;
 const GLUE = join(ROOT, "target/glue");
@@ -24,14 +25,14 @@ else build();
 
 function build() {
   mkdirSync(GLUE, { recursive: true });
-  for (const [name, features] of Object.entries(FLAVOURS)) buildFlavour(name, features);
+  for (const [name, flavour] of Object.entries(FLAVOURS)) buildFlavour(name, flavour);
   assemble();
   run("npx", ["--no-install", "tsc", "-p", "tsconfig.package.json"]);
   reportSizes();
 }
 
-/** @param {string} name @param {string[]} features */
-function buildFlavour(name, features) {
+/** @param {string} name @param {{ features: string[], inline: (bytes: Buffer) => Buffer }} flavour */
+function buildFlavour(name, { features, inline }) {
   // A folder each: both builds have the same file name.
   const target = join(ROOT, "target", `wasm-${name}`);
   step(`compiling ${name}`);
@@ -46,9 +47,11 @@ function buildFlavour(name, features) {
   const output = join(GLUE, `${name}_bg.wasm`);
   if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
   step(`binding and optimising ${name}`);
-  run("wasm-bindgen", ["--target", "web", "--out-dir", GLUE, "--out-name", name, wasm]);
+  run("wasm-bindgen", ["--target", "web", "--omit-default-module-path", "--out-dir", GLUE, "--out-name", name, wasm]);
   // Functions that are called once stay functions: put into their caller they compress worse.
   run("npx", ["--no-install", "wasm-opt", "-O3", "--one-caller-inline-max-function-size", "0", output, "-o", output]);
+  writeFileSync(join(GLUE, `${name}_inline.js`), `export default "${inline(readFileSync(output)).toString("base64")}";\n`);
+  writeFileSync(join(GLUE, `${name}_inline.d.ts`), "declare const base64: string;\nexport default base64;\n");
   writeFileSync(stamp, digest);
 }
 
@@ -60,6 +63,17 @@ function assemble() {
   for (const file of readdirSync(GLUE)) {
     if (!file.endsWith(".wasm.d.ts")) cpSync(join(GLUE, file), join(PKG, file));
   }
+  nameRepository();
+}
+
+/** npm's provenance wants the repository that builds, which GitHub's runners name. */
+function nameRepository() {
+  const { GITHUB_SERVER_URL, GITHUB_REPOSITORY } = process.env;
+  if (!GITHUB_SERVER_URL || !GITHUB_REPOSITORY) return;
+  const path = join(PKG, "package.json");
+  const manifest = JSON.parse(readFileSync(path, "utf8"));
+  manifest.repository = { type: "git", url: `git+${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}.git` };
+  writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`);
 }
 
 function reportSizes() {

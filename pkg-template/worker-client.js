@@ -1,0 +1,242 @@
+/** The classes and functions of `token2text/worker`: those of the main entry, with Promises. */
+/// <reference lib="esnext.disposable" preserve="true" />
+import { Token2TextError } from "./errors.js";
+import { compile } from "./instantiate.js";
+import { LOAD_OPTIONS, PLAIN_OPTIONS, checkOptions, optionsText, tokenizerEntries } from "./options.js";
+import { asBytes, isKind, readSource } from "./source.js";
+import { MAX_FILE } from "./tokenizer.js";
+import { Remote, absolute, call, configure, end, start } from "./worker-connection.js";
+
+export { transfer } from "./worker-connection.js";
+
+/** @typedef {import("./index.js").WasmSource} WasmSource */
+/** @typedef {import("./index.js").TokenIds} TokenIds */
+/** @typedef {import("./index.js").Source} Source */
+/** @typedef {import("./index.js").LoadOptions} LoadOptions */
+/** @typedef {import("./index.js").TokenizerOptions} TokenizerOptions */
+/** @typedef {import("./index.js").TokenizerInfo} TokenizerInfo */
+/** @typedef {import("./index.js").DecodeOptions} DecodeOptions */
+/** @typedef {import("./index.js").EnricherOptions} EnricherOptions */
+/** @typedef {import("./index.js").StripOptions} StripOptions */
+/** @typedef {import("./index.js").Report} Report */
+
+/**
+ * Starts the worker. It also starts by itself at the first call, so this is needed only to give addresses, or to have it
+ * ready early. While a worker runs, other addresses change nothing; `terminate` it first.
+ *
+ * @param {WasmSource | Promise<WasmSource>} [source] As for `init` of the main entry: the package's `slim_bg.wasm`.
+ * @param {{ general?: WasmSource | Promise<WasmSource>, worker?: URL | string | (() => unknown) }} [options] `general` as
+ *   for the main entry. `worker`: the address of the worker's script (`token2text/worker-host`), or a function that starts
+ *   it and gives the Worker; it is called again when a worker has to be replaced.
+ * @returns {Promise<void>}
+ */
+export async function init(source, { general, worker } = {}) {
+  const modules = await Promise.all([startable(source, "slim_bg.wasm"), startable(general, "general_bg.wasm")]);
+  configure({ source: absolute(worker), args: [modules[0], { general: modules[1] }] });
+  await start();
+}
+
+/**
+ * Ends the worker and gives its memory back. Calls that wait are rejected with `instance_lost`. The next call starts another
+ * worker; tokenizers and enrichers that were not freed are made again there, from the source they were loaded from.
+ */
+export function terminate() {
+  end("it was terminated");
+}
+
+/** @type {(tokenizer: Tokenizer) => Remote} */
+let remoteOf;
+
+/** A tokenizer in the worker; see `Tokenizer` of the main entry. */
+export class Tokenizer {
+  #remote;
+
+  /** @param {Remote} remote @private */
+  constructor(remote) {
+    if (!(remote instanceof Remote)) {
+      const cure = "use `await Tokenizer.load(...)` or `await Tokenizer.fromBytes(bytes)`";
+      throw new Token2TextError("invalid_options", `a Tokenizer is not made with \`new\`; ${cure}`);
+    }
+    this.#remote = remote;
+    remote.belongTo(this);
+  }
+
+  static {
+    remoteOf = (tokenizer) => tokenizer.#remote;
+  }
+
+  /**
+   * @param {Source} source
+   * @param {LoadOptions} [options]
+   * @returns {Promise<Tokenizer>}
+   */
+  static async load(source, options) {
+    const { onProgress, signal, config, ...rest } = checkOptions(options, LOAD_OPTIONS, "Tokenizer.load");
+    const file = await readable(source, { what: "tokenizer", limit: MAX_FILE, onProgress, signal });
+    const configFile = await readable(config, { what: "tokenizer config", limit: MAX_FILE, signal });
+    const args = [file, { ...rest, config: configFile }];
+    const remote = new Remote((makes) => call({ method: "load", args, makes }));
+    // Of a Response the progress was told while it was read here.
+    const reports = isKind(source, "Response") ? {} : { onProgress };
+    await remote.handle((makes) => call({ method: "load", args, makes, signal, ...reports }));
+    return new Tokenizer(remote);
+  }
+
+  /**
+   * @param {Uint8Array | ArrayBuffer} bytes
+   * @param {TokenizerOptions} [options]
+   * @returns {Promise<Tokenizer>}
+   */
+  static async fromBytes(bytes, options) {
+    const { config, ...rest } = checkOptions(options, PLAIN_OPTIONS, "Tokenizer.fromBytes");
+    const args = [inBlob(bytes), { ...rest, config: inBlob(config) }];
+    const remote = new Remote((makes) => call({ method: "fromBytes", args, makes }));
+    await remote.handle();
+    return new Tokenizer(remote);
+  }
+
+  /** @param {TokenIds} ids @param {DecodeOptions} [options] @returns {Promise<string>} */
+  async decode(ids, options) {
+    return this.#alive().call("decode", [ids, options]);
+  }
+
+  /** @param {TokenIds[]} lists @param {DecodeOptions} [options] @returns {Promise<string[]>} */
+  async decodeBatch(lists, options) {
+    return this.#alive().call("decodeBatch", [lists, options]);
+  }
+
+  /** @param {TokenIds} ids @param {DecodeOptions} [options] @returns {Promise<Uint8Array>} */
+  async decodeBytes(ids, options) {
+    return this.#alive().call("decodeBytes", [ids, options]);
+  }
+
+  /** @param {number} id @returns {Promise<{ text: string, bytes: Uint8Array }>} */
+  async tokenText(id) {
+    return this.#alive().call("tokenText", [id]);
+  }
+
+  /** @returns {Promise<TokenizerInfo>} */
+  get info() {
+    return this.#info();
+  }
+
+  async #info() {
+    return this.#alive().call("info", []);
+  }
+
+  /** Gives the memory back. Enrichers made with this tokenizer go on working. */
+  async free() {
+    this.#remote.free();
+  }
+
+  [Symbol.dispose]() {
+    this.#remote.free();
+  }
+
+  #alive() {
+    if (!this.#remote.isFreed) return this.#remote;
+    throw new Token2TextError("freed", "this Tokenizer was freed; load it again with `await Tokenizer.load(...)`");
+  }
+}
+
+/** An enricher in the worker; see `Enricher` of the main entry. It is made by `await Enricher.create(...)`. */
+export class Enricher {
+  #remote;
+
+  /** @param {Remote} remote @private */
+  constructor(remote) {
+    if (!(remote instanceof Remote)) {
+      throw new Token2TextError("invalid_options", "an Enricher of the worker is made with `await Enricher.create(tokenizers, options)`");
+    }
+    this.#remote = remote;
+    remote.belongTo(this);
+  }
+
+  /**
+   * @param {Tokenizer | Record<string, Tokenizer>} tokenizers
+   * @param {EnricherOptions} [options]
+   * @returns {Promise<Enricher>}
+   */
+  static async create(tokenizers, options = {}) {
+    const entries = tokenizerEntries(tokenizers, (value) => value instanceof Tokenizer).map(
+      ([pattern, tokenizer]) => /** @type {const} */ ([pattern, remoteOf(tokenizer)]),
+    );
+    const plain = JSON.parse(optionsText(options, "Enricher.create"));
+    if (entries.some(([, remote]) => remote.isFreed)) {
+      throw new Token2TextError("freed", "a Tokenizer for this Enricher was freed; load it again with `await Tokenizer.load(...)`");
+    }
+    const remote = new Remote(async (makes) => {
+      const handles = await Promise.all(entries.map(async ([pattern, remote]) => [pattern, await remote.handle()]));
+      await call({ method: "create", args: [handles, plain], makes });
+      // A tokenizer that was freed is only here for this.
+      for (const [, remote] of entries) if (remote.isFreed) remote.free();
+    });
+    await remote.handle();
+    return new Enricher(remote);
+  }
+
+  /**
+   * The result is a copy: nothing is shared between threads.
+   *
+   * @template T
+   * @param {T} object
+   * @returns {Promise<{ span: T, report: Report }>}
+   */
+  async enrich(object) {
+    return this.#alive().call("enrich", [object]);
+  }
+
+  /** @param {Uint8Array | ArrayBuffer} bytes @returns {Promise<{ body: Uint8Array, report: Report }>} */
+  async enrichBody(bytes) {
+    return this.#alive().call("enrichBody", [bytes]);
+  }
+
+  /** Gives the memory back. */
+  async free() {
+    this.#remote.free();
+  }
+
+  [Symbol.dispose]() {
+    this.#remote.free();
+  }
+
+  #alive() {
+    if (!this.#remote.isFreed) return this.#remote;
+    throw new Token2TextError("freed", "this Enricher was freed; make another with `await Enricher.create(tokenizers, options)`");
+  }
+}
+
+/** @param {Uint8Array | ArrayBuffer} bytes @param {StripOptions} [options] @returns {Promise<Uint8Array>} */
+export async function strip(bytes, options) {
+  return call({ method: "strip", args: [bytes, options] });
+}
+
+/**
+ * A source as another thread can read it, more than once.
+ *
+ * @param {unknown} source
+ * @param {import("./source.js").ReadOptions} options
+ */
+async function readable(source, options) {
+  if (isKind(source, "Response")) return inBlob(await readSource(/** @type {Response} */ (source), options));
+  const isInline = typeof source === "string" && source.trimStart().startsWith("{");
+  return isInline ? source : absolute(inBlob(source));
+}
+
+/** Bytes in a Blob, of which the worker gets no copy before it reads it, and which does not change. @param {unknown} value */
+function inBlob(value) {
+  const bytes = asBytes(value);
+  return bytes ? new Blob([/** @type {BlobPart} */ (bytes)]) : value;
+}
+
+/**
+ * A module as every worker can start it.
+ *
+ * @param {WasmSource | Promise<WasmSource> | undefined} source
+ * @param {string} file
+ */
+async function startable(source, file) {
+  const value = await source;
+  if (value === undefined || typeof value === "string" || isKind(value, "URL")) return absolute(value);
+  return compile(value, file);
+}

@@ -67,12 +67,12 @@ async function open(source, { what, signal }) {
   const bytes = asBytes(source);
   if (bytes) return { chunks: once(bytes), total: bytes.length, name: `the ${what}` };
   if (typeof source === "string" || source instanceof URL) {
-    return (await currentHost().openFile?.(source)) ?? openResponse(await fetchResponse(source, what, signal), what);
+    return (await currentHost().openFile?.(source)) ?? openResponse(await fetchResponse(source, what, signal), what, signal);
   }
-  if (isKind(source, "Response")) return openResponse(await fetchResponse(/** @type {Response} */ (source), what), what);
+  if (isKind(source, "Response")) return openResponse(await fetchResponse(/** @type {Response} */ (source), what), what, signal);
   if (isKind(source, "Blob") || isKind(source, "File")) {
     const file = /** @type {File | (Blob & { name?: undefined })} */ (source);
-    return { chunks: readStream(file.stream()), total: file.size, name: file.name ?? `the ${what}` };
+    return { chunks: readStream(file.stream(), signal), total: file.size, name: file.name ?? `the ${what}` };
   }
   const wanted = "a URL, a path (in Node), a Response, a Blob or bytes";
   throw new Token2TextError("invalid_options", `the ${what} must be given as ${wanted}, not ${describe(source)}`);
@@ -112,12 +112,12 @@ async function request(address, source, signal) {
   }
 }
 
-/** @param {Response} response @param {string} what @returns {AsyncSource} */
-function openResponse(response, what) {
+/** @param {Response} response @param {string} what @param {AbortSignal} [signal] @returns {AsyncSource} */
+function openResponse(response, what, signal) {
   const length = Number(response.headers.get("content-length"));
   const total = length > 0 && !response.headers.get("content-encoding") ? length : undefined;
   const body = /** @type {ReadableStream<Uint8Array>} */ (response.body);
-  return { chunks: readStream(body), total, name: response.url || `the ${what}` };
+  return { chunks: readStream(body, signal), total, name: response.url || `the ${what}` };
 }
 
 /** @param {Uint8Array} bytes */
@@ -125,17 +125,22 @@ async function* once(bytes) {
   yield bytes;
 }
 
-/** Streams are not iterable in every browser. @param {ReadableStream<Uint8Array>} stream */
-async function* readStream(stream) {
+/** Streams are not iterable in every browser. @param {ReadableStream<Uint8Array>} stream @param {AbortSignal} [signal] */
+async function* readStream(stream, signal) {
   const reader = stream.getReader();
+  const cancel = () => reader.cancel().catch(() => {});
+  // A stream that was not made with the signal would be waited for.
+  signal?.addEventListener("abort", cancel);
   try {
     for (;;) {
       const { done, value } = await reader.read();
+      signal?.throwIfAborted();
       if (done) return;
       yield value;
     }
   } finally {
-    reader.cancel().catch(() => {});
+    signal?.removeEventListener("abort", cancel);
+    cancel();
   }
 }
 
@@ -158,7 +163,7 @@ async function collect({ chunks, total, name }, { what, limit, onProgress, signa
 async function gunzip(bytes, name, { what, limit, signal }) {
   const stream = new Blob([/** @type {BlobPart} */ (bytes)]).stream().pipeThrough(new DecompressionStream("gzip"));
   try {
-    return await collect({ chunks: readStream(stream), name }, { what, limit, signal });
+    return await collect({ chunks: readStream(stream, signal), name }, { what, limit, signal });
   } catch (error) {
     if (error instanceof Token2TextError || signal?.aborted) throw error;
     throw new Token2TextError("invalid_tokenizer", `${name} is a damaged or incomplete gzip file`, { cause: error });

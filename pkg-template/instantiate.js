@@ -31,7 +31,10 @@ export async function compile(source, file) {
     throw new Token2TextError("wasm_blocked", `there is no WebAssembly here (${why}), so ${file} cannot be started`);
   }
   try {
-    return await compileAny(await source, file);
+    const module = await compileAny(await source, file);
+    // The glue keeps the first module it is given, also one it cannot use.
+    if (WebAssembly.Module.exports(module).some(({ name }) => name === "tokenizercore_new")) return module;
+    throw new Token2TextError("unreadable_source", `this WebAssembly module is not ${file}`);
   } catch (error) {
     throw inWords(error, file);
   }

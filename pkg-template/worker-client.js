@@ -32,7 +32,7 @@ export { transfer } from "./worker-connection.js";
  */
 export async function init(source, { general, worker } = {}) {
   const modules = await Promise.all([startable(source, "slim_bg.wasm"), startable(general, "general_bg.wasm")]);
-  configure({ source: absolute(worker), args: [modules[0], { general: modules[1] }] });
+  configure({ source: worker, args: [modules[0], { general: modules[1] }] });
   await start();
 }
 

@@ -87,12 +87,14 @@ export function transfer(value) {
 
 /** Starts the worker unless it runs. @returns {Promise<void>} */
 export function start() {
-  ready ??= startNow();
+  const mine = generation;
+  ready ??= Promise.resolve().then(() => startNow(mine));
   return ready;
 }
 
-async function startNow() {
-  const mine = generation;
+/** @param {number} mine */
+async function startNow(mine) {
+  if (mine !== generation) throw new Token2TextError("instance_lost", "the worker was ended before it was started");
   try {
     thread = startThread();
     await send({ method: "init", args: setup.args });

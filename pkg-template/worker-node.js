@@ -9,7 +9,8 @@ setPlatform({ spawn, resolve: String });
 
 /** @type {import("./worker-connection.js").Spawn} */
 function spawn({ onMessage, onEnd }, source = new URL("./worker-host-node.js", import.meta.url)) {
-  const worker = /** @type {Worker} */ (typeof source === "function" ? source() : new Worker(source));
+  // Flags of the program, such as --input-type, may be refused here.
+  const worker = /** @type {Worker} */ (typeof source === "function" ? source() : new Worker(source, { execArgv: [] }));
   worker.on("message", onMessage);
   worker.on("messageerror", () => onEnd("an answer could not be read"));
   worker.on("error", (error) => onEnd(error instanceof Error ? error.message : String(error)));

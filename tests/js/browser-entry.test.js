@@ -9,6 +9,9 @@ import { byteLevel, jsonBytes, needsGeneral } from "./support/tokenizers.js";
 const plain = jsonBytes(byteLevel());
 const wasm = (/** @type {string} */ name) => readFile(new URL(`../../pkg/${name}_bg.wasm`, import.meta.url));
 
+/** A whole module that exports nothing. */
+const OTHER_MODULE = new WebAssembly.Module(Uint8Array.of(0, 97, 115, 109, 1, 0, 0, 0));
+
 test("everything before init says what to do", async () => {
   const words = /call `await init\(\)` once/;
   assert.throws(() => Tokenizer.fromBytes(plain), failure("not_initialised", words));
@@ -17,9 +20,25 @@ test("everything before init says what to do", async () => {
   assert.throws(() => strip(plain), failure("not_initialised", words));
 });
 
-test("a failed init can be tried again", async () => {
-  await assert.rejects(init(Promise.reject(new Error("no network"))), /no network/);
-  await assert.rejects(init(new Response("no", { status: 404 })));
+test("a failed init says why, and can be tried again", async () => {
+  const cut = (await wasm("slim")).subarray(0, 1000);
+  const html = new Response("<!DOCTYPE html>", { headers: { "content-type": "text/html; charset=utf-8" } });
+  const cure = /Serve the package's slim_bg\.wasm and give its address to init\(url\), or import "token2text\/inline"/;
+  for (const [source, code, words] of /** @type {[any, string, RegExp][]} */ ([
+    [Promise.reject(new Error("no network")), "unreadable_source", /^no network\. Serve/],
+    [new Response("no", { status: 404 }), "unreadable_source", /the server answered 404/],
+    [html, "unreadable_source", /is an HTML page, not slim_bg\.wasm/],
+    ["http://127.0.0.1:9/slim_bg.wasm", "unreadable_source", /cannot read http:\/\/127\.0\.0\.1:9\/slim_bg\.wasm/],
+    [new URL("http://127.0.0.1:9/slim_bg.wasm"), "unreadable_source", cure],
+    [cut, "unreadable_source", /slim_bg\.wasm is damaged, or of another version/],
+    [new TextEncoder().encode("<!DOCTYPE html>"), "unreadable_source", cure],
+    [OTHER_MODULE, "unreadable_source", /this WebAssembly module is not slim_bg\.wasm\. Serve/],
+    [5, "invalid_options", /init takes slim_bg\.wasm as a URL, a Response, bytes or a WebAssembly\.Module, not 5/],
+    [{}, "invalid_options", /not an object/],
+    [null, "invalid_options", /not null/],
+  ])) {
+    await assert.rejects(init(source), failure(code, words));
+  }
   assert.throws(() => Tokenizer.fromBytes(plain), failure("not_initialised", /init/));
 });
 
@@ -32,7 +51,7 @@ test("init is done once, and general waits until a file needs it", async () => {
       return wasm("general").then(resolve, reject);
     },
   });
-  const first = init(wasm("slim"), { general });
+  const first = init(WebAssembly.compile(await wasm("slim")), { general });
   assert.equal(init(), first);
   await first;
   const tokenizer = Tokenizer.fromBytes(plain);

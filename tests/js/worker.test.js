@@ -1,0 +1,156 @@
+/** What only the worker client does: threads that end, buffers that move. The behaviours it shares are in behaviour.test.js. */
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { after, afterEach, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { Worker } from "node:worker_threads";
+import binaryen from "binaryen";
+import { Enricher, Tokenizer, Token2TextError, init, strip, terminate, transfer } from "../../pkg/worker-node.js";
+import { byteLevel, jsonBytes, needsGeneral } from "./support/tokenizers.js";
+
+const PKG = fileURLToPath(new URL("../../pkg", import.meta.url));
+const HOST = pathToFileURL(join(PKG, "worker-host-node.js"));
+const plain = jsonBytes(byteLevel());
+const folder = mkdtempSync(join(tmpdir(), "token2text-"));
+after(() => rmSync(folder, { recursive: true }));
+afterEach(() => terminate());
+
+/** @param {string} code @param {RegExp} words */
+const failure = (code, words) => (/** @type {unknown} */ error) => {
+  assert.ok(error instanceof Token2TextError, String(error));
+  assert.equal(error.code, code, error.message);
+  assert.match(error.message, words);
+  return true;
+};
+
+/** Starts the next worker with this script, or by this function. @param {URL | string | (() => unknown)} worker */
+function useWorker(worker) {
+  terminate();
+  return init(undefined, { worker });
+}
+
+/** @param {Enricher} enricher */
+async function responseText(enricher) {
+  const { span } = await enricher.enrich({ output: { response_text: null, response_ids: [72] } });
+  return span.output.response_text;
+}
+
+/** A copy of the package whose `strip` runs into a trap. */
+function packageThatTraps() {
+  const copy = join(folder, "pkg");
+  cpSync(PKG, copy, { recursive: true });
+  const file = join(copy, "slim_bg.wasm");
+  const module = binaryen.readBinary(readFileSync(file));
+  const { value } = binaryen.getExportInfo(module.getExport("strip"));
+  /** @type {any} */ (binaryen).Function.setBody(module.getFunction(value), module.unreachable());
+  writeFileSync(file, module.emitBinary());
+  return pathToFileURL(join(copy, "worker-host-node.js"));
+}
+
+test("after a trap the waiting calls are rejected, and everything works again in another worker", async () => {
+  await useWorker(packageThatTraps());
+  const tokenizer = await Tokenizer.load(plain);
+  const enricher = await Enricher.create({ a: tokenizer, "*": await Tokenizer.load(new Response(plain)) });
+  const calls = await Promise.allSettled([strip(jsonBytes({})), tokenizer.decode([72]), responseText(enricher)]);
+  for (const call of calls) {
+    assert.equal(call.status, "rejected");
+    failure("instance_lost", /the worker ended before this call was done \(.*unreachable/)(call.reason);
+  }
+  assert.equal(await tokenizer.decode([72, 105]), "Hi");
+  assert.equal(await responseText(enricher), "H");
+});
+
+test("a thread that is ended from outside is replaced", async () => {
+  /** @type {Worker[]} */
+  const threads = [];
+  await useWorker(() => {
+    threads.push(new Worker(HOST));
+    return threads.at(-1);
+  });
+  const tokenizer = await Tokenizer.load(plain);
+  const waiting = tokenizer.decode(new Uint32Array(1 << 20).fill(72));
+  setImmediate(() => threads[0].terminate());
+  await assert.rejects(waiting, failure("instance_lost", /exited with code 1/));
+  assert.equal(await tokenizer.decode([72]), "H");
+  assert.equal(threads.length, 2);
+});
+
+test("terminate rejects what waits and is no end", async () => {
+  const tokenizer = await Tokenizer.load(plain);
+  const waiting = tokenizer.decode(new Uint32Array(1 << 20).fill(72));
+  setImmediate(terminate);
+  await assert.rejects(waiting, failure("instance_lost", /terminated/));
+  assert.equal(await tokenizer.decode([72]), "H");
+});
+
+test("a tokenizer that was freed comes back only for its enricher", async () => {
+  const tokenizer = await Tokenizer.load(plain);
+  const enricher = await Enricher.create(tokenizer);
+  await tokenizer.free();
+  terminate();
+  assert.equal(await responseText(enricher), "H");
+  await assert.rejects(tokenizer.decode([72]), failure("freed", /freed/));
+});
+
+test("a worker that cannot be started says why, and can be tried again", async () => {
+  terminate();
+  await assert.rejects(init(undefined, { worker: join(folder, "nothing.js") }), failure("unreadable_source", /the worker cannot be started: .*nothing\.js/));
+  await assert.rejects(init(undefined, { worker: () => { throw new Error("mine"); } }), failure("unreadable_source", /mine/));
+  await init(undefined, { worker: HOST });
+  assert.equal(await (await Tokenizer.load(plain)).decode([72]), "H");
+});
+
+test("calls at once share one worker and keep their answers apart", async () => {
+  let started = 0;
+  terminate();
+  const worker = () => {
+    started++;
+    return new Worker(HOST);
+  };
+  const [, first, second] = await Promise.all([init(undefined, { worker }), init(undefined, { worker }), init(undefined, { worker })]).then(() =>
+    Promise.all([init(), Tokenizer.load(plain), Tokenizer.load(jsonBytes(needsGeneral()))]),
+  );
+  const texts = await Promise.all(Array.from({ length: 100 }, (_, i) => (i % 2 ? first.decode([i]) : second.decode([0, i % 3, 3]))));
+  assert.equal(started, 1);
+  assert.equal(texts[65], "A");
+  assert.equal(texts[64], "a b");
+});
+
+test("results are moved; arguments are copied, or moved on request", async () => {
+  const enricher = await Enricher.create(await Tokenizer.load(plain));
+  const body = jsonBytes({ output: { response_ids: [72] } });
+  const copied = await enricher.enrichBody(body);
+  assert.ok(body.length > 0);
+  assert.equal(copied.body.byteLength, copied.body.buffer.byteLength, "a buffer of its own");
+  const moved = await enricher.enrichBody(transfer(body));
+  assert.equal(body.length, 0);
+  assert.deepEqual(moved.body, copied.body);
+  assert.throws(() => transfer(/** @type {any} */ ("text")), failure("invalid_options", /typed array/));
+});
+
+test("what cannot be sent is told in words", async () => {
+  const tokenizer = await Tokenizer.load(plain);
+  await assert.rejects(tokenizer.decode(/** @type {any} */ ([() => 1])), failure("invalid_options", /an argument of decode cannot be sent to the worker/));
+  assert.equal(await tokenizer.decode([72]), "H");
+});
+
+test("an onProgress that throws ends the load", async () => {
+  const onProgress = () => {
+    throw new Error("mine");
+  };
+  for (const source of [plain, new Response(plain)]) {
+    await assert.rejects(Tokenizer.load(source, { onProgress }), failure("unreadable_source", /mine/));
+  }
+});
+
+test("a program that is done ends, though its worker waits", () => {
+  const program = `import { Tokenizer } from ${JSON.stringify(pathToFileURL(join(PKG, "worker-node.js")).href)};
+    const tokenizer = await Tokenizer.load(process.argv[1]);
+    console.log(await tokenizer.decode([72]));`;
+  const file = join(folder, "tokenizer.json");
+  writeFileSync(file, plain);
+  assert.equal(execFileSync("node", ["--input-type=module", "-e", program, file], { encoding: "utf8", timeout: 20_000 }), "H\n");
+});

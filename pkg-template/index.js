@@ -1,5 +1,7 @@
 /** The entry for browsers, workers and bundlers: `await init()` once, then everything else. */
 import { setHost, setInstance } from "./engines.js";
+// Not by `import()`, which service workers forbid and which one-file bundles of workers cannot have.
+import * as generalGlue from "./general.js";
 import { instantiate } from "./instantiate.js";
 import * as slimGlue from "./slim.js";
 
@@ -50,6 +52,5 @@ async function start(source, generalSource) {
 }
 
 async function startGeneral(source = /** @type {WasmSource | Promise<WasmSource>} */ (new URL("./general_bg.wasm", import.meta.url))) {
-  const glue = await import("./general.js");
-  setInstance("general", glue, await instantiate(glue, source, "general_bg.wasm"));
+  setInstance("general", generalGlue, await instantiate(generalGlue, source, "general_bg.wasm"));
 }

@@ -47,7 +47,7 @@ export function terminate() {
 /** @type {(tokenizer: Tokenizer) => Remote} */
 let remoteOf;
 
-/** A tokenizer in the worker; see `Tokenizer` of the main entry. */
+/** A loaded `tokenizer.json` in the worker: token ids to text, equal to Python `tokenizers` byte for byte. */
 export class Tokenizer {
   #remote;
 
@@ -66,6 +66,9 @@ export class Tokenizer {
   }
 
   /**
+   * Loads a tokenizer.json, plain or gzip. A string is a URL; in Node a string without a scheme is a path. The source is kept,
+   * bytes in a Blob, to load it again when a worker has to be replaced.
+   *
    * @param {Source} source
    * @param {LoadOptions} [options]
    * @returns {Promise<Tokenizer>}
@@ -83,6 +86,8 @@ export class Tokenizer {
   }
 
   /**
+   * Makes a tokenizer from the plain bytes of a tokenizer.json.
+   *
    * @param {Uint8Array | ArrayBuffer} bytes
    * @param {TokenizerOptions} [options]
    * @returns {Promise<Tokenizer>}
@@ -95,27 +100,50 @@ export class Tokenizer {
     return new Tokenizer(remote);
   }
 
-  /** @param {TokenIds} ids @param {DecodeOptions} [options] @returns {Promise<string>} */
+  /**
+   * The text of the ids. Unknown ids give nothing, as in the reference.
+   *
+   * @param {TokenIds} ids
+   * @param {DecodeOptions} [options]
+   * @returns {Promise<string>}
+   */
   async decode(ids, options) {
     return this.#alive().call("decode", [ids, options]);
   }
 
-  /** @param {TokenIds[]} lists @param {DecodeOptions} [options] @returns {Promise<string[]>} */
+  /**
+   * The text of each list of ids, with one message to the worker and back.
+   *
+   * @param {TokenIds[]} lists
+   * @param {DecodeOptions} [options]
+   * @returns {Promise<string[]>}
+   */
   async decodeBatch(lists, options) {
     return this.#alive().call("decodeBatch", [lists, options]);
   }
 
-  /** @param {TokenIds} ids @param {DecodeOptions} [options] @returns {Promise<Uint8Array>} */
+  /**
+   * The bytes whose UTF-8 reading is the text of `decode`: characters cut off at the ends are whole bytes here.
+   *
+   * @param {TokenIds} ids
+   * @param {DecodeOptions} [options]
+   * @returns {Promise<Uint8Array>}
+   */
   async decodeBytes(ids, options) {
     return this.#alive().call("decodeBytes", [ids, options]);
   }
 
-  /** @param {number} id @returns {Promise<{ text: string, bytes: Uint8Array }>} */
+  /**
+   * What one id decodes to on its own, as text and as bytes; both are empty for an unknown id.
+   *
+   * @param {number} id
+   * @returns {Promise<{ text: string, bytes: Uint8Array }>}
+   */
   async tokenText(id) {
     return this.#alive().call("tokenText", [id]);
   }
 
-  /** @returns {Promise<TokenizerInfo>} */
+  /** Facts about the vocabulary. @returns {Promise<TokenizerInfo>} */
   get info() {
     return this.#info();
   }
@@ -139,7 +167,7 @@ export class Tokenizer {
   }
 }
 
-/** An enricher in the worker; see `Enricher` of the main entry. It is made by `await Enricher.create(...)`. */
+/** Finds token ids in traces and writes their text beside them, in the worker. Made by `await Enricher.create(...)`. */
 export class Enricher {
   #remote;
 
@@ -153,7 +181,8 @@ export class Enricher {
   }
 
   /**
-   * @param {Tokenizer | Record<string, Tokenizer>} tokenizers
+   * @param {Tokenizer | Record<string, Tokenizer>} tokenizers One, or several by a pattern on the model name (`"Qwen/*"`;
+   *   the first match counts, `"*"` also takes spans without a model).
    * @param {EnricherOptions} [options]
    * @returns {Promise<Enricher>}
    */
@@ -176,7 +205,7 @@ export class Enricher {
   }
 
   /**
-   * The result is a copy: nothing is shared between threads.
+   * Enriches a parsed record. The result is a copy, with which the input shares nothing.
    *
    * @template T
    * @param {T} object
@@ -186,7 +215,12 @@ export class Enricher {
     return this.#alive().call("enrich", [object]);
   }
 
-  /** @param {Uint8Array | ArrayBuffer} bytes @returns {Promise<{ body: Uint8Array, report: Report }>} */
+  /**
+   * Enriches a body as it is on the wire or on disk: a JSON document or JSON lines. `transfer(bytes)` saves a copy.
+   *
+   * @param {Uint8Array | ArrayBuffer} bytes
+   * @returns {Promise<{ body: Uint8Array, report: Report }>}
+   */
   async enrichBody(bytes) {
     return this.#alive().call("enrichBody", [bytes]);
   }
@@ -206,7 +240,13 @@ export class Enricher {
   }
 }
 
-/** @param {Uint8Array | ArrayBuffer} bytes @param {StripOptions} [options] @returns {Promise<Uint8Array>} */
+/**
+ * Takes the text out again that an Enricher with default options has written: the bytes of before.
+ *
+ * @param {Uint8Array | ArrayBuffer} bytes
+ * @param {StripOptions} [options]
+ * @returns {Promise<Uint8Array>}
+ */
 export async function strip(bytes, options) {
   return call({ method: "strip", args: [bytes, options] });
 }

@@ -1,6 +1,6 @@
 /** The line to the worker: calls go out, answers come back; a worker that ends is replaced at the next call. */
 import { Token2TextError, messageOf } from "./errors.js";
-import { isKind } from "./source.js";
+import { asBytes, isKind } from "./source.js";
 
 /**
  * A running worker, the same for a Web Worker and for `worker_threads`.
@@ -35,6 +35,9 @@ import { isKind } from "./source.js";
  * @property {Spawn} spawn
  * @property {(address: string | URL) => string} resolve An address as it is understood in the worker, which stands elsewhere.
  */
+
+/** That of Node's Buffer gives a view. */
+const typedArraySlice = Object.getPrototypeOf(Uint8Array.prototype).slice;
 
 /** @type {Platform} */
 let platform;
@@ -71,6 +74,7 @@ export function configure(value) {
 
 /**
  * Marks bytes or ids so that the next call moves them into the worker instead of copying them. They are empty afterwards.
+ * A part of a larger buffer is copied all the same.
  *
  * @template {ArrayBufferView | ArrayBuffer} T
  * @param {T} value
@@ -151,7 +155,8 @@ function send({ signal, onProgress, ...call }) {
     if (!thread) throw new Token2TextError("instance_lost", "the worker was ended before this call was sent");
     const { post, hold } = thread;
     const abort = () => post({ abort: id }, []);
-    post({ ...call, id, reports: onProgress !== undefined, isAborted: signal?.aborted }, call.args.flatMap(movedBuffer));
+    const args = call.args.map(alone);
+    post({ ...call, args, id, reports: onProgress !== undefined, isAborted: signal?.aborted }, args.flatMap(movedBuffer));
     signal?.addEventListener("abort", abort);
     const settle = () => signal?.removeEventListener("abort", abort);
     pending.set(id, {
@@ -165,6 +170,13 @@ function send({ signal, onProgress, ...call }) {
     const what = `an argument of ${call.method} cannot be sent to the worker: ${messageOf(error)}`;
     throw new Token2TextError("invalid_options", what, { cause: error });
   });
+}
+
+/** Bytes or ids without the rest of their buffer, which would be copied or moved with them. @param {unknown} value @returns {unknown} */
+function alone(value) {
+  if (Array.isArray(value) && value.some(ArrayBuffer.isView)) return value.map(alone);
+  if (!ArrayBuffer.isView(value) || value.byteLength === value.buffer.byteLength) return value;
+  return value instanceof DataView ? alone(asBytes(value)) : typedArraySlice.call(value);
 }
 
 /** @param {unknown} value @returns {Transferable[]} */

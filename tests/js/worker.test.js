@@ -131,6 +131,30 @@ test("results are moved; arguments are copied, or moved on request", async () =>
   assert.throws(() => transfer(/** @type {any} */ ("text")), failure("invalid_options", /typed array/));
 });
 
+test("of a view into a larger buffer only its own part is sent", async () => {
+  /** @type {any[]} */
+  const sent = [];
+  await useWorker(() => {
+    const thread = new Worker(HOST);
+    const post = thread.postMessage.bind(thread);
+    thread.postMessage = (message, transfer) => (sent.push(message), post(message, transfer));
+    return thread;
+  });
+  const tokenizer = await Tokenizer.load(plain);
+  const ids = new Uint32Array(1000).fill(72).subarray(1, 3);
+  const body = Buffer.concat([Buffer.alloc(1000), jsonBytes({ output: { response_ids: [72] } })]).subarray(1000);
+  const enricher = await Enricher.create(tokenizer);
+  assert.equal(await tokenizer.decode(ids), "HH");
+  assert.equal(sent.at(-1).args[0].buffer.byteLength, 8);
+  assert.deepEqual(await tokenizer.decodeBatch([transfer(ids), [105]]), ["HH", "i"]);
+  assert.equal(sent.at(-1).args[0][0].buffer.byteLength, 8);
+  for (const part of [body, new DataView(body.buffer, body.byteOffset, body.length)]) {
+    assert.equal((await enricher.enrichBody(/** @type {any} */ (part))).report.totals.decoded, 1);
+    assert.equal(sent.at(-1).args[0].buffer.byteLength, body.length);
+  }
+  assert.equal(ids.length, 2);
+});
+
 test("what cannot be sent is told in words", async () => {
   const tokenizer = await Tokenizer.load(plain);
   await assert.rejects(tokenizer.decode(/** @type {any} */ ([() => 1])), failure("invalid_options", /an argument of decode cannot be sent to the worker/));

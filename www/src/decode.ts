@@ -1,5 +1,6 @@
-/** Runs a trace through the package, a few milliseconds at a time, and keeps what the page shows. */
-import { Enricher, type ReportField, Token2TextError, type Tokenizer } from "token2text";
+/** Runs a trace through the package's worker and keeps what the page shows, a few milliseconds at a time. */
+import type { ReportField } from "token2text";
+import { Enricher, Token2TextError, type Tokenizer } from "token2text/worker";
 import { breathe } from "./dom";
 import { type TraceFile, isBlank, isJsonLines, resolve, splitLines, tryParse } from "./trace";
 
@@ -53,6 +54,8 @@ export interface DecodeResult {
 }
 
 const SLICE_MS = 24;
+/** So many lines are with the worker at once: enough that neither side waits for the other. */
+const IN_FLIGHT = 32;
 
 export async function decodeTrace(
   trace: TraceFile,
@@ -60,11 +63,11 @@ export async function decodeTrace(
   signal: AbortSignal,
   onRecords: (records: ShownRecord[], part: number) => void,
 ): Promise<DecodeResult> {
-  const enricher = new Enricher(tokenizer);
+  const enricher = await Enricher.create(tokenizer);
   try {
     return await decodeWith(enricher, trace, signal, onRecords);
   } finally {
-    enricher.free();
+    await enricher.free();
   }
 }
 
@@ -79,7 +82,7 @@ async function decodeWith(
   let pending: ShownRecord[] = [];
   let until = performance.now() + SLICE_MS;
   let done = 0;
-  for (const { records, body } of isJsonLines(trace.bytes) ? lines(trace, enricher) : document(trace, enricher)) {
+  for await (const { records, body } of isJsonLines(trace.bytes) ? lines(trace, enricher) : document(trace, enricher)) {
     parts.push(body);
     done += body.length;
     for (const record of records) tally.add(record);
@@ -100,17 +103,20 @@ interface Piece {
   body: Uint8Array;
 }
 
-function* lines(trace: TraceFile, enricher: Enricher): Generator<Piece> {
+async function* lines(trace: TraceFile, enricher: Enricher): AsyncGenerator<Piece> {
+  const pieces: Promise<Piece>[] = [];
   let number = 0;
   for (const line of splitLines(trace.bytes)) {
-    number++;
-    yield isBlank(line) ? { records: [], body: line } : decodeLine(line, number, enricher);
+    pieces.push(decodeLine(line, ++number, enricher));
+    if (pieces.length === IN_FLIGHT) yield pieces.shift()!;
   }
+  yield* pieces;
 }
 
-function decodeLine(line: Uint8Array, number: number, enricher: Enricher): Piece {
+async function decodeLine(line: Uint8Array, number: number, enricher: Enricher): Promise<Piece> {
+  if (isBlank(line)) return { records: [], body: line };
   try {
-    const { body, report } = enricher.enrichBody(line);
+    const { body, report } = await enricher.enrichBody(line);
     return { records: [describeRecord(tryParse(body), "", report.fields, number, () => tryParse(line))], body };
   } catch (error) {
     if (!(error instanceof Token2TextError)) throw error;
@@ -119,8 +125,8 @@ function decodeLine(line: Uint8Array, number: number, enricher: Enricher): Piece
 }
 
 /** A document is one record, or an array of them. */
-function* document(trace: TraceFile, enricher: Enricher): Generator<Piece> {
-  const { body, report } = enricher.enrichBody(trace.bytes);
+async function* document(trace: TraceFile, enricher: Enricher): AsyncGenerator<Piece> {
+  const { body, report } = await enricher.enrichBody(trace.bytes);
   const value = tryParse(body);
   const original = () => tryParse(trace.bytes);
   if (!Array.isArray(value)) {

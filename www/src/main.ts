@@ -1,5 +1,5 @@
 /** Wires the page: two files in, a list of readable records out. */
-import { Tokenizer, init } from "token2text";
+import { Tokenizer, init } from "token2text/worker";
 import "./style.css";
 import { decodeTrace } from "./decode";
 import { SourceBox, acceptDrops } from "./source-box";
@@ -14,7 +14,6 @@ const SAMPLE = { tokenizer: "sample/tokenizer.json", trace: "sample/calls.jsonl"
 const tokenizerBox = new SourceBox(element("tokenizer-source"), loadTokenizer);
 const traceBox = new SourceBox(element("trace-source"), loadTrace);
 const list = new RecordList(element("records"), element("matches"));
-const ready = init();
 
 let tokenizer: Tokenizer | undefined;
 let trace: TraceFile | undefined;
@@ -28,20 +27,21 @@ element("search").addEventListener("input", (event) => list.search((event.target
 element("download").addEventListener("click", saveDownload);
 element("sample-button").addEventListener("click", () => void loadSample());
 void offerSample();
+// The worker starts before the first file is there; a failure shows up again, and is told, when one is.
+init().catch(() => {});
 
 async function loadTokenizer(source: Blob | URL, name: string) {
   tokenizerLoad.abort();
   tokenizerLoad = new AbortController();
   const { signal } = tokenizerLoad;
   await tokenizerBox.work(`Loading ${name}`, signal, async () => {
-    await ready;
     const loaded = await Tokenizer.load(source, {
       signal,
       onProgress: ({ loaded, total }) => tokenizerBox.progress(total ? loaded / total : undefined),
     });
-    tokenizer?.free();
+    void tokenizer?.free();
     tokenizer = loaded;
-    const { vocabSize, decoder } = loaded.info;
+    const { vocabSize, decoder } = await loaded.info;
     return `${name}: ${vocabSize.toLocaleString("en")} tokens, ${decoder}`;
   });
   if (!signal.aborted) await decode();
@@ -68,7 +68,9 @@ async function decode() {
   const [usedTokenizer, usedTrace] = [tokenizer, trace];
   element("results").hidden = false;
   element("sample").hidden = true;
-  list.start(textMarker(usedTokenizer.info.specialTokens.map(({ content }) => content)));
+  const { specialTokens } = await usedTokenizer.info;
+  if (signal.aborted) return;
+  list.start(textMarker(specialTokens.map(({ content }) => content)));
   download = undefined;
   await traceBox.work(`Decoding ${usedTrace.name}`, signal, async () => {
     const result = await decodeTrace(usedTrace, usedTokenizer, signal, (records, part) => {

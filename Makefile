@@ -36,12 +36,19 @@ www/node_modules/.package-lock.json: www/package.json www/package-lock.json | pr
 	npm ci --prefix www
 	@touch $@
 
-.PHONY: tools-build tools-test
+tests/packaging/node_modules/.package-lock.json: tests/packaging/package.json tests/packaging/package-lock.json | prerequisites
+	npm ci --prefix tests/packaging
+	@touch $@
+
+.PHONY: tools-build tools-test tools-packaging
 tools-build: | prerequisites
 	@scripts/install-tools.sh wasm-bindgen
 
 tools-test: | prerequisites
 	@scripts/install-tools.sh wasm-bindgen wasm-pack chromium
+
+tools-packaging: tests/packaging/node_modules/.package-lock.json | prerequisites
+	@scripts/install-tools.sh chromium firefox
 
 # ---- building
 
@@ -84,6 +91,7 @@ test: prerequisites-test ## everything below, setting up what it needs
 	@$(MAKE) size
 	@$(MAKE) types
 	@$(MAKE) test-js
+	@$(MAKE) test-packaging
 	@echo "ok: everything"
 
 .PHONY: fmt-check
@@ -138,7 +146,7 @@ size: ## the WebAssembly that every page loads is small
 	$(call done,size)
 
 .PHONY: types
-types: build www/node_modules/.package-lock.json ## the JavaScript agrees with its types
+types: build www/node_modules/.package-lock.json tests/packaging/node_modules/.package-lock.json ## the JavaScript agrees with its types
 	npx --no-install tsc -p tsconfig.json
 	npx --no-install tsc -p tsconfig.tools.json
 	npx --no-install tsc -p www/tsconfig.json
@@ -148,6 +156,12 @@ types: build www/node_modules/.package-lock.json ## the JavaScript agrees with i
 test-js: page tools-test fetch-tokenizers ## tests of the package, the command line and the page
 	node --test tests/js
 	$(call done,JavaScript tests)
+
+.PHONY: test-packaging
+test-packaging: build tools-packaging ## the packed package in every runtime, bundler and browser; README's table
+	node tests/packaging/run.js
+	node scripts/compatibility-table.js
+	$(call done,packaging tests)
 
 # ---- housekeeping
 

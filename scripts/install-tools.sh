@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Puts the command line tools of WebAssembly into .tools/, unless the machine has the very version already.
 #
-#   scripts/install-tools.sh [wasm-bindgen] [wasm-pack] [chromium]
+#   scripts/install-tools.sh [wasm-bindgen] [wasm-pack] [chromium] [firefox]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -33,17 +33,29 @@ install_wasm_pack() {
   cargo install wasm-pack --version "$wasm_pack_version" --locked --root "$tools"
 }
 
-install_chromium() {
-  command -v chromium >/dev/null && command -v chromedriver >/dev/null && return
+# Browsers come from the system's packages.
+install_packages() { # what, packages
+  local what=$1
+  shift
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
-    echo "== installing Chromium and its driver"
+    echo "== installing $what"
     apt-get update -q
-    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends chromium chromium-driver
+    DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
     return
   fi
-  echo "missing: chromium and chromedriver, for the browser tests." >&2
-  echo "Install both from your system's packages (Debian: apt-get install chromium chromium-driver)." >&2
+  echo "missing: $what, for the browser tests." >&2
+  echo "Install it from your system's packages (Debian: apt-get install $*)." >&2
   exit 1
+}
+
+install_chromium() {
+  command -v chromium >/dev/null && command -v chromedriver >/dev/null && return
+  install_packages "Chromium and its driver" chromium chromium-driver
+}
+
+install_firefox() {
+  command -v firefox-esr >/dev/null && return
+  install_packages "Firefox ESR" firefox-esr
 }
 
 for tool in "$@"; do
@@ -51,6 +63,7 @@ for tool in "$@"; do
     wasm-bindgen) install_wasm_bindgen ;;
     wasm-pack) install_wasm_pack ;;
     chromium) install_chromium ;;
+    firefox) install_firefox ;;
     *) echo "no such tool: $tool" >&2; exit 2 ;;
   esac
 done

@@ -34,7 +34,11 @@ export async function withPage(options, task) {
     /** @type {string[]} */
     const errors = [];
     page.on("pageerror", (error) => errors.push(String(error)));
-    page.on("console", (message) => message.type() === "error" && errors.push(message.text()));
+    page.on("console", (message) => {
+      const { url } = message.location();
+      // Browsers ask for an icon by themselves.
+      if (message.type() === "error" && !url.endsWith("/favicon.ico")) errors.push(`${message.text()} (${url})`);
+    });
     const result = await task(page);
     if (errors.length > 0) throw new Error(`the page had errors: ${errors.join("; ")}`);
     return result;

@@ -1,0 +1,57 @@
+/** The types, for a TypeScript user with strict settings. */
+import { test } from "node:test";
+import { freshProject, run } from "./support/project.js";
+
+const MAIN = `import { Enricher, Token2TextError, Tokenizer, init, strip, type Layout, type LoadOptions, type Report, type TokenizerInfo } from "token2text";
+import slim from "token2text/slim_bg.wasm";
+const options: LoadOptions = { compat: "transformers5", hash: "", onProgress: ({ loaded, total }) => loaded / (total ?? 1) };
+const layout: Layout = { name: "mine", when: ["/a"], fields: [{ kind: "prompt", ids: ["/a"], text: "/b" }] };
+export async function use(file: Blob): Promise<string> {
+  await init(slim);
+  using tokenizer: Tokenizer = await Tokenizer.load(file, options);
+  const info: TokenizerInfo = tokenizer.info;
+  const enricher = new Enricher({ "Qwen/*": tokenizer }, { layouts: ["verl", layout], existing: "replace", limits: { depth: 5 } });
+  const { body, report }: { body: Uint8Array; report: Report } = enricher.enrichBody(new Uint8Array());
+  const { span } = enricher.enrich({ output: { a: 1 } });
+  const text: string = tokenizer.decode(BigInt64Array.of(1n), { skipSpecialTokens: true }) + tokenizer.decodeBatch([[1], Uint32Array.of(1)])[0];
+  if (report.fields[0].status === "skipped") throw new Token2TextError("x", info.decoder);
+  return text + strip(body).length + span.output.a + report.totals.decoded;
+}
+// @ts-expect-error a string is no list of ids
+export const wrong = (tokenizer: Tokenizer) => tokenizer.decode("abc");
+// @ts-expect-error a tokenizer is loaded, not made
+export const made = () => new Tokenizer();
+`;
+
+const INLINE = `import { Enricher, Tokenizer } from "token2text/inline";
+export const use = (bytes: Uint8Array): Enricher => new Enricher(Tokenizer.fromBytes(bytes));
+`;
+
+const WORKER = `import type { Report } from "token2text";
+import { Enricher, Token2TextError, Tokenizer, init, strip, terminate, transfer } from "token2text/worker";
+export async function use(file: Blob): Promise<string> {
+  await init(undefined, { general: "/general_bg.wasm", worker: () => new Worker("/worker-host.js", { type: "module" }) });
+  const tokenizer: Tokenizer = await Tokenizer.load(file, { engine: "auto" });
+  const text: string = (await tokenizer.decode([1])) + (await tokenizer.info).decoder;
+  const enricher: Enricher = await Enricher.create({ "*": tokenizer }, { existing: "keep" });
+  const bytes = new Uint8Array(8);
+  const { body, report }: { body: Uint8Array; report: Report } = await enricher.enrichBody(transfer(bytes));
+  const { span } = await enricher.enrich({ output: { a: 1 } });
+  await strip(body);
+  await terminate();
+  if (report.spans > span.output.a) throw new Token2TextError("x", text);
+  return text;
+}
+// @ts-expect-error what comes from a worker has to be awaited
+export const early = (tokenizer: Tokenizer): string => tokenizer.decode([1]);
+`;
+
+const FLAGS = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2022,dom,esnext.disposable"];
+
+for (const [resolution, module] of [["nodenext", "nodenext"], ["bundler", "esnext"]]) {
+  test(`the types with moduleResolution ${resolution}`, async () => {
+    const project = freshProject();
+    project.write({ "main.ts": MAIN, "inline.ts": INLINE, "worker.ts": WORKER });
+    await run(project, "tsc", [...FLAGS, "--module", module, "--moduleResolution", resolution, "main.ts", "inline.ts", "worker.ts"]);
+  });
+}

@@ -4,7 +4,9 @@
 
 use super::DecodeOptions;
 use super::general::RegexReplace;
+use super::limit_exceeded;
 use super::spec::Words;
+use crate::Error;
 
 /// One step of a decoder.
 #[derive(Debug)]
@@ -62,6 +64,26 @@ pub(super) struct Chain {
 }
 
 impl Chain {
+    /// More bytes than any token has in a text.
+    pub fn longest(&self) -> usize {
+        let longest = self.words.list.iter().map(|word| word.len as usize).max().unwrap_or(0);
+        // Of many tokens as long as the longest, so that no rounding is lost, and four times that for good measure.
+        most_bytes(self.steps.as_deref(), longest.saturating_mul(64), 64) / 16
+    }
+
+    /// Refuses what would take more room, before any step runs on the whole vocabulary or on one token.
+    pub fn check(&self, room: usize) -> Result<(), Error> {
+        if most_bytes(self.steps.as_deref(), self.words.buffer.len(), self.words.list.len()) > room {
+            return Err(limit_exceeded("decoder: its steps could make the tokens longer without bound"));
+        }
+        Ok(())
+    }
+
+    /// Whether a step needs the `tokenizers` crate.
+    pub fn has_regex(&self) -> bool {
+        self.steps.iter().flatten().any(|step| matches!(step, Step::Regex(_)))
+    }
+
     /// The most bytes that decoding the ids takes at any step.
     pub fn text_bytes_bound(&self, ids: &[u32]) -> usize {
         let (mut bytes, mut pieces) = (0_usize, 0);
@@ -126,7 +148,7 @@ impl Step {
             Step::WordPiece { .. } => bytes.saturating_add(pieces),
             Step::Bpe { suffix } => replaced(suffix.len(), 1),
             Step::Replace { pattern, content } => replaced(pattern.len(), content.len()),
-            Step::Regex(regex) => replaced(0, regex.content_len()),
+            Step::Regex(regex) => replaced(0, regex.parts().1.len()),
             Step::Ctc { delimiter, .. } => replaced(delimiter.len(), 1),
             Step::Metaspace { .. } | Step::ByteFallback | Step::Fuse | Step::Strip { .. } => bytes,
         }
@@ -150,7 +172,7 @@ impl Step {
                     }
                 }
                 if *cleanup {
-                    clean_up(out, start);
+                    clean_up(out, start, true);
                 }
             }
             Step::Bpe { suffix } => replace(token, suffix, if is_last { "" } else { " " }, out),
@@ -200,7 +222,7 @@ impl Step {
                     let start = out.text.len();
                     replace(piece, pad, "", &mut out.text);
                     if *cleanup {
-                        clean_up(&mut out.text, start);
+                        clean_up(&mut out.text, start, true);
                         let kept = out.text.split_off(start);
                         replace(&kept, delimiter, " ", &mut out.text);
                     }
@@ -222,7 +244,7 @@ impl Step {
 }
 
 /// The most bytes that `pieces` tokens with so many bytes in all are at any step, and in the end as text.
-pub(super) fn most_bytes(steps: Option<&[Step]>, bytes: usize, pieces: usize) -> usize {
+fn most_bytes(steps: Option<&[Step]>, bytes: usize, pieces: usize) -> usize {
     // Without a decoder, a space between all.
     let Some(steps) = steps else { return bytes.saturating_add(pieces) };
     let (mut now, mut most) = (bytes, bytes);
@@ -371,9 +393,11 @@ fn borders(pattern: &str) -> Vec<u32> {
     borders
 }
 
-/// Takes out the reference's list of spaces, in its order, from `start` on.
+/// Takes out the reference's list of spaces, in its order, from `start` on. `transformers` has the same list without
+/// the contraction of "do not".
 #[inline(never)]
-fn clean_up(text: &mut String, start: usize) {
+pub(super) fn clean_up(text: &mut String, start: usize, contracts: bool) {
+    const DO_NOT: &str = " do not";
     const SPACES: [(&str, &str); 11] = [
         (" .", "."),
         (" ?", "?"),
@@ -382,13 +406,16 @@ fn clean_up(text: &mut String, start: usize) {
         (" ' ", "'"),
         (" n't", "n't"),
         (" 'm", "'m"),
-        (" do not", " don't"),
+        (DO_NOT, " don't"),
         (" 's", "'s"),
         (" 've", "'ve"),
         (" 're", "'re"),
     ];
     let mut before = String::new();
     for (from, to) in SPACES {
+        if from == DO_NOT && !contracts {
+            continue;
+        }
         before.clear();
         before.push_str(text.get(start..).unwrap_or_default());
         text.truncate(start);

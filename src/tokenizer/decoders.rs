@@ -13,7 +13,7 @@ use crate::Error;
 const MAX_DEPTH: usize = 64;
 
 /// The most steps of a decoder; those in use have a handful.
-const MAX_STEPS: usize = 64;
+pub(super) const MAX_STEPS: usize = 64;
 
 /// Reads the JSON text of a decoder that is not null.
 pub(super) fn read(text: &str) -> Result<Decoder, Error> {

@@ -22,20 +22,24 @@ const MAX_FORM: usize = 4 << 20;
 #[derive(Debug)]
 pub(super) struct RegexReplace {
     replace: Replace,
-    content_len: usize,
+    pattern: String,
+    content: String,
 }
 
 impl RegexReplace {
     pub fn new(pattern: &str, content: &str) -> Result<RegexReplace, Error> {
         let replace = Replace::new(ReplacePattern::Regex(pattern.into()), content);
-        replace.map(|replace| RegexReplace { replace, content_len: content.len() }).map_err(|error| {
-            invalid(format!("decoder: the pattern {} is no regular expression: {error}", quoted(pattern)))
-        })
+        match replace {
+            Ok(replace) => Ok(RegexReplace { replace, pattern: pattern.to_owned(), content: content.to_owned() }),
+            Err(error) => {
+                Err(invalid(format!("decoder: the pattern {} is no regular expression: {error}", quoted(pattern))))
+            }
+        }
     }
 
-    /// The bytes that stand for each match.
-    pub fn content_len(&self) -> usize {
-        self.content_len
+    /// What it is made of: the pattern, and what stands for each match.
+    pub fn parts(&self) -> (&str, &str) {
+        (&self.pattern, &self.content)
     }
 
     /// Appends the token with its matches replaced.

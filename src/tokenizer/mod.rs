@@ -1,4 +1,4 @@
-//! A loaded `tokenizer.json`: token ids to text.
+//! A loaded `tokenizer.json`, or its packed form: token ids to text.
 
 mod chain;
 #[cfg(feature = "general")]
@@ -10,13 +10,14 @@ mod general;
 #[path = "no_general.rs"]
 mod general;
 mod json;
+mod packed;
 mod read;
 mod set;
 mod sniff;
 mod spec;
 mod table;
 
-use chain::{Chain, Step};
+use chain::Chain;
 use table::Table;
 
 pub use set::TokenizerSet;
@@ -85,7 +86,8 @@ pub struct TokenizerInfo {
 #[derive(Debug)]
 pub struct Tokenizer {
     vocabulary: Vocabulary,
-    clean_up: Option<fn(&str) -> String>,
+    /// Whether spaces are taken out of the whole text in the end.
+    cleans_up: bool,
     /// More bytes than any token has in a text.
     longest: usize,
     info: TokenizerInfo,
@@ -99,23 +101,41 @@ enum Vocabulary {
 }
 
 impl Tokenizer {
-    /// Reads a `tokenizer.json`.
+    /// Reads a `tokenizer.json`, or what [`Tokenizer::to_packed`] gave.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Tokenizer::load`].
     pub fn from_json(bytes: &[u8]) -> Result<Tokenizer, Error> {
         Tokenizer::load(bytes, &LoadOptions::default())
     }
 
-    /// Reads a `tokenizer.json` with options.
+    /// Reads a `tokenizer.json`, or what [`Tokenizer::to_packed`] gave, with options.
+    ///
+    /// # Errors
+    ///
+    /// `invalid_tokenizer` if the bytes are damaged, or packed by another version of this crate;
+    /// `unsupported_tokenizer` if they are a vocabulary of another kind; `compressed_input`; `limit_exceeded`;
+    /// `engine_not_available` if the general engine is needed and this build has none; `invalid_options` if packed bytes
+    /// are to be read in another way than they were packed.
     pub fn load(bytes: &[u8], options: &LoadOptions<'_>) -> Result<Tokenizer, Error> {
         let asks_general = options.engine == Engine::General || options.compat != Compat::Tokenizers;
         if asks_general && !cfg!(feature = "general") {
             let what = "`engine: \"general\"` and the `transformers` readings need the general engine; use a build that has it";
             return Err(Error::new(ErrorCode::EngineNotAvailable, what));
         }
+        let room = bytes.len().saturating_mul(4).saturating_add(ROOM);
+        if let Some(content) = packed::content(bytes)? {
+            if options.compat != Compat::Tokenizers || options.config.is_some() {
+                let what = "a packed tokenizer already holds its reading; leave out `compat` and `config`, or load its tokenizer.json";
+                return Err(Error::new(ErrorCode::InvalidOptions, what));
+            }
+            return packed::read(content, options.engine, room);
+        }
         #[cfg_attr(not(feature = "general"), expect(unused_mut))]
         let mut spec = read::read(bytes)?;
         #[cfg(feature = "general")]
         compat::apply(&mut spec, options.compat, options.config, bytes)?;
-        let room = bytes.len().saturating_mul(4).saturating_add(ROOM);
         Tokenizer::build(spec, options.engine, room)
     }
 
@@ -126,29 +146,48 @@ impl Tokenizer {
             Some(decoder) => (Some(decoder.steps), decoder.words),
             None => (None, "none".to_owned()),
         };
-        // Before any step runs on the whole vocabulary, or on one token.
-        if chain::most_bytes(steps.as_deref(), words.buffer.len(), words.list.len()) > room {
-            return Err(limit_exceeded("decoder: its steps could make the tokens longer without bound"));
+        let chain = Chain { words, steps };
+        chain.check(room)?;
+        let mut special_tokens = Vec::new();
+        for &word in chain.words.list.iter().filter(|word| word.special) {
+            special_tokens.push((word.id, chain.words.text(word).to_owned()));
         }
-        // Of many tokens as long as the longest, so that no rounding is lost, and four times that for good measure.
-        let longest = words.list.iter().map(|word| word.len as usize).max().unwrap_or(0);
-        let longest = chain::most_bytes(steps.as_deref(), longest.saturating_mul(64), 64) / 16;
-        let special = words.list.iter().filter(|word| word.special);
-        let special = special.map(|&word| (word.id, words.text(word).to_owned()));
-        let regex = steps.iter().flatten().any(|step| matches!(step, Step::Regex(_)));
-        let special_tokens = special.collect();
-        let vocab_size = words.list.len();
-        let vocabulary = match steps.as_deref().and_then(|steps| Table::new(&words, steps)) {
-            Some(table) => Vocabulary::Table(table),
-            None => Vocabulary::Chain(Chain { words, steps }),
+        let is_general = engine == Engine::General || chain.has_regex();
+        let table = chain.steps.as_deref().and_then(|steps| Table::new(&chain.words, steps));
+        let vocabulary = table.map_or_else(|| Vocabulary::Chain(chain), Vocabulary::Table);
+        Ok(Tokenizer::new(vocabulary, spec.cleans_up, decoder, special_tokens, is_general))
+    }
+
+    fn new(
+        vocabulary: Vocabulary,
+        cleans_up: bool,
+        decoder: String,
+        special_tokens: Vec<(u32, String)>,
+        is_general: bool,
+    ) -> Tokenizer {
+        let (vocab_size, longest, own) = match &vocabulary {
+            Vocabulary::Table(table) => (table.count(), table.longest(), "table"),
+            Vocabulary::Chain(chain) => (chain.words.list.len(), chain.longest(), "chain"),
         };
-        let engine = match vocabulary {
-            _ if regex || engine == Engine::General => "general",
-            Vocabulary::Table(_) => "table",
-            Vocabulary::Chain(_) => "chain",
-        };
+        let engine = if is_general { "general" } else { own };
         let info = TokenizerInfo { vocab_size, decoder, special_tokens, engine };
-        Ok(Tokenizer { vocabulary, clean_up: spec.clean_up, longest, info })
+        Tokenizer { vocabulary, cleans_up, longest, info }
+    }
+
+    /// The loaded tokenizer as bytes, from which [`Tokenizer::load`] makes it again many times faster, here or in
+    /// another instance. They hold what decoding needs, in the reading that it was loaded with, and nothing else of the
+    /// file. Another version of this crate may refuse them: keep the `tokenizer.json` as well.
+    ///
+    /// ```
+    /// use token2text::{DecodeOptions, Tokenizer};
+    ///
+    /// let json = br#"{"decoder":{"type":"Fuse"},"model":{"type":"BPE","vocab":{"a":0,"b":1},"merges":[]}}"#;
+    /// let packed = Tokenizer::from_json(json)?.to_packed();
+    /// assert_eq!(Tokenizer::from_json(&packed)?.decode(&[1, 0], DecodeOptions::default()), "ba");
+    /// # Ok::<(), token2text::Error>(())
+    /// ```
+    pub fn to_packed(&self) -> Vec<u8> {
+        packed::write(self)
     }
 
     /// The text of the ids. Ids that no token has are left out, as the reference leaves them out.
@@ -158,10 +197,14 @@ impl Tokenizer {
 
     /// Appends the bytes whose lossy UTF-8 reading is the text.
     pub fn decode_into(&self, ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {
-        let Some(clean_up) = self.clean_up else { return self.decode_raw(ids, options, out) };
+        if !self.cleans_up {
+            return self.decode_raw(ids, options, out);
+        }
         let mut raw = Vec::new();
         self.decode_raw(ids, options, &mut raw);
-        out.extend_from_slice(clean_up(&into_text(raw)).as_bytes());
+        let mut text = into_text(raw);
+        chain::clean_up(&mut text, 0, false);
+        out.extend_from_slice(text.as_bytes());
     }
 
     /// The bytes whose lossy UTF-8 reading is the text of [`Tokenizer::decode`].

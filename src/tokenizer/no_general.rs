@@ -12,7 +12,7 @@ impl RegexReplace {
         Err(missing(&["the decoder replaces the regular expression ", &quoted(pattern)]))
     }
 
-    pub fn content_len(&self) -> usize {
+    pub fn parts(&self) -> (&str, &str) {
         match *self {}
     }
 

@@ -20,8 +20,8 @@ pub(super) struct Spec {
     pub padding: Option<String>,
     /// The decoder; `None` joins the tokens with a space.
     pub decoder: Option<Decoder>,
-    /// A last change of the whole text, for readings that clean it up.
-    pub clean_up: Option<fn(&str) -> String>,
+    /// Whether spaces are taken out of the whole text in the end, as `transformers` may.
+    pub cleans_up: bool,
 }
 
 /// The declared decoder.
@@ -300,8 +300,8 @@ impl Index {
     }
 }
 
-/// A quick hash of a short string, good in both halves.
-fn hash(bytes: &[u8]) -> u64 {
+/// A quick hash, good in both halves. Packed tokenizers hold it, so to change it is to change their format.
+pub(super) fn hash(bytes: &[u8]) -> u64 {
     const K: u64 = 0x9e37_79b9_7f4a_7c15;
     let mut state = bytes.len() as u64;
     let mut mix = |word: u64| {

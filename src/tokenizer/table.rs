@@ -26,7 +26,7 @@ const PARTIAL: u64 = 8;
 
 /// Where a token's bytes are: start in the low 32 bits, length in 24 above them, flags in the top 8.
 #[derive(Debug, Clone, Copy, Default)]
-struct Slot(u64);
+pub(super) struct Slot(pub u64);
 
 impl Slot {
     fn new(start: usize, len: usize, flags: u64) -> Option<Slot> {
@@ -48,25 +48,30 @@ impl Slot {
     fn has(self, flag: u64) -> bool {
         self.0 >> 56 & flag != 0
     }
+
+    /// The most bytes of text.
+    fn most(self) -> usize {
+        if self.has(PARTIAL) { self.len() * 3 } else { self.len() }
+    }
 }
 
 /// A vocabulary, decoded.
 #[derive(Debug)]
 pub(super) struct Table {
     /// The bytes of all tokens, and then `WIDE` zeros, so that every token can be read in whole pieces.
-    bytes: Vec<u8>,
+    pub bytes: Vec<u8>,
     /// The tokens with small ids, at their ids; then the others, in the order of `far`.
-    slots: Vec<Slot>,
+    pub slots: Vec<Slot>,
     /// How many slots are at their ids.
-    near: usize,
+    pub near: usize,
     /// The ids that are so large that a slot for each smaller one would waste memory, ascending.
-    far: Vec<u32>,
+    pub far: Vec<u32>,
     /// What each token is when it comes first, if that can differ.
-    first: Vec<Slot>,
+    pub first: Vec<Slot>,
     /// How long a token that comes first can be.
-    longest_first: usize,
+    pub longest_first: usize,
     /// How many of which character are cut from the front of the whole.
-    cut: Option<(char, usize)>,
+    pub cut: Option<(char, usize)>,
 }
 
 /// A decoder in the shape that a table can have.
@@ -105,8 +110,8 @@ impl<'a> Plan<'a> {
         Some(plan)
     }
 
-    /// Appends what a token is; true if it is a byte of a run.
-    fn form(&self, token: &str, is_first: bool, scratch: &mut [String; 2], out: &mut Vec<u8>) -> bool {
+    /// Appends what a token is, and gives the flags of what was appended.
+    fn form(&self, token: &str, is_first: bool, scratch: &mut [String; 2], out: &mut Vec<u8>) -> u64 {
         let [form, next] = scratch;
         form.clear();
         form.push_str(token);
@@ -116,15 +121,20 @@ impl<'a> Plan<'a> {
             std::mem::swap(form, next);
         }
         if self.byte_level {
+            let start = out.len();
             byte_level(form, out);
-            return false;
+            return if is_text(out.get(start..).unwrap_or_default()) { 0 } else { PARTIAL };
         }
-        let byte = fallback_byte(form.as_bytes()).filter(|_| self.runs);
-        match byte {
-            Some(byte) => out.push(byte),
-            None => out.extend_from_slice(form.as_bytes()),
+        match fallback_byte(form.as_bytes()).filter(|_| self.runs) {
+            Some(byte) => {
+                out.push(byte);
+                BYTE | PARTIAL
+            }
+            None => {
+                out.extend_from_slice(form.as_bytes());
+                0
+            }
         }
-        byte.is_some()
     }
 }
 
@@ -151,31 +161,64 @@ impl Table {
         let mut first_form = Vec::new();
         for &word in &words.list {
             let text = words.text(word);
-            let mut flags = if word.special { PRESENT | SPECIAL } else { PRESENT };
+            let flags = if word.special { PRESENT | SPECIAL } else { PRESENT };
             let start = table.bytes.len();
-            let is_byte = plan.form(text, false, &mut scratch, &mut table.bytes);
-            let form = table.bytes.get(start..).unwrap_or_default();
-            let len = form.len();
-            if is_byte {
-                flags |= BYTE | PARTIAL;
-            } else if plan.byte_level && std::str::from_utf8(form).is_err() {
-                flags |= PARTIAL;
-            }
+            let form_flags = plan.form(text, false, &mut scratch, &mut table.bytes);
             let at = table.position(word.id)?;
-            *table.slots.get_mut(at)? = Slot::new(start, len, flags)?;
+            *table.slots.get_mut(at)? = Slot::new(start, table.bytes.len() - start, flags | form_flags)?;
             if plan.first_aware {
                 first_form.clear();
-                let is_byte = plan.form(text, true, &mut scratch, &mut first_form);
-                let flags = if is_byte { flags | BYTE } else { flags & !BYTE };
-                *table.first.get_mut(at)? = table.first_slot(start, &first_form, flags)?;
-                table.longest_first = table.longest_first.max(first_form.len());
+                let form_flags = plan.form(text, true, &mut scratch, &mut first_form);
+                *table.first.get_mut(at)? = table.first_slot(start, &first_form, flags | form_flags)?;
             }
             if table.bytes.len() > room {
                 return None;
             }
         }
-        table.bytes.extend_from_slice(&[0; WIDE]);
+        table.finish();
         Some(table)
+    }
+
+    /// The table when it was put together from what another one had, its bytes without those at the end; `None` if the
+    /// methods below could not rely on it.
+    pub fn restored(mut self) -> Option<Table> {
+        let ascends = self.far.is_sorted_by(|id, next| id < next);
+        let is_apart = self.far.first().is_none_or(|&id| id as usize >= self.near);
+        let is_counted = self.slots.len().checked_sub(self.far.len()) == Some(self.near);
+        let has_first = self.first.is_empty() || self.first.len() == self.slots.len();
+        if !(ascends && is_apart && is_counted && has_first) {
+            return None;
+        }
+        for slot in self.slots.iter().chain(&self.first) {
+            let form = self.bytes.get(slot.start()..)?.get(..slot.len())?;
+            // The bounds of a text count three bytes for each only where a slot says so.
+            if !slot.has(PARTIAL) && (slot.has(BYTE) || !is_text(form)) {
+                return None;
+            }
+        }
+        self.finish();
+        Some(self)
+    }
+
+    /// Adds what goes without saying.
+    fn finish(&mut self) {
+        self.bytes.extend_from_slice(&[0; WIDE]);
+        self.longest_first = longest(&self.first);
+    }
+
+    /// The bytes of all tokens, without what stands behind them.
+    pub fn forms(&self) -> &[u8] {
+        self.bytes.split_last_chunk::<WIDE>().map_or(&[], |(forms, _)| forms)
+    }
+
+    /// How many ids decode to a token.
+    pub fn count(&self) -> usize {
+        self.slots.iter().filter(|slot| slot.has(PRESENT)).count()
+    }
+
+    /// At least as many bytes as any token has in a text.
+    pub fn longest(&self) -> usize {
+        longest(&self.slots).saturating_add(self.longest_first)
     }
 
     /// The slot of a first form, in the bytes just written where it can be: most often it lacks a leading space.
@@ -216,9 +259,7 @@ impl Table {
     pub fn text_bytes_bound(&self, ids: &[u32]) -> usize {
         let mut bytes = self.longest_first;
         for &id in ids {
-            let slot = self.slot(id);
-            let most = if slot.has(PARTIAL) { slot.len() * 3 } else { slot.len() };
-            bytes = bytes.saturating_add(most);
+            bytes = bytes.saturating_add(self.slot(id).most());
         }
         bytes
     }
@@ -322,6 +363,15 @@ fn close_run(start: usize, out: &mut Vec<u8>) {
             out.extend_from_slice("\u{fffd}".as_bytes());
         }
     }
+}
+
+/// The most bytes of text that one of the slots has.
+fn longest(slots: &[Slot]) -> usize {
+    slots.iter().map(|slot| slot.most()).max().unwrap_or(0)
+}
+
+fn is_text(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok()
 }
 
 /// Below which id every id gets a slot: as far as at least a quarter of the slots would be used.

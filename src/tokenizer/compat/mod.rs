@@ -42,32 +42,8 @@ pub(super) fn apply(spec: &mut Spec, compat: Compat, config: Option<&[u8]>, file
         version4(spec, &config, class, stored)?;
     }
     // Version 5 leaves the texts of BPE models alone, unless it is told twice.
-    if config.clean_up && (!five || spec.model != "BPE" || config.clean_up_bpe) {
-        spec.clean_up = Some(clean_up);
-    }
+    spec.cleans_up = config.clean_up && (!five || spec.model != "BPE" || config.clean_up_bpe);
     Ok(())
-}
-
-/// The clean-up of both versions, replacement by replacement.
-fn clean_up(text: &str) -> String {
-    const REPLACEMENTS: [(&str, &str); 10] = [
-        (" .", "."),
-        (" ?", "?"),
-        (" !", "!"),
-        (" ,", ","),
-        (" ' ", "'"),
-        (" n't", "n't"),
-        (" 'm", "'m"),
-        (" 's", "'s"),
-        (" 've", "'ve"),
-        (" 're", "'re"),
-    ];
-    REPLACEMENTS.iter().fold(
-        text.to_owned(),
-        |text, (from, to)| {
-            if text.contains(from) { text.replace(from, to) } else { text }
-        },
-    )
 }
 
 /// A token as the config gives it: a text, or an object with flags.

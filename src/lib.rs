@@ -23,7 +23,7 @@
 //!
 //! | feature | what it adds |
 //! |---|---|
-//! | `general` (default) | the `tokenizers` crate behind regular expressions in decoders and normalized added tokens, and the `transformers` readings |
+//! | `general` (default) | the `tokenizers` crate behind regular expressions in decoders and normalized added tokens, `Tokenizer::encode`, and the `transformers` readings |
 //!
 //! Without it a file that needs one of these is refused with [`ErrorCode::EngineNotAvailable`].
 #![warn(missing_docs)]
@@ -48,6 +48,8 @@ pub use formats::Format;
 pub use layouts::Layout;
 pub use limits::Limits;
 pub use report::{Comparison, Counts, FieldKind, FieldReport, Report, SelectReport, Status, Totals, Unknown, Warning};
+#[cfg(feature = "general")]
+pub use tokenizer::EncodeOptions;
 pub use tokenizer::{Compat, DecodeOptions, Engine, LoadOptions, Tokenizer, TokenizerInfo, TokenizerSet};
 
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]

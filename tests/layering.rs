@@ -31,8 +31,8 @@ const WALLED: [(&str, &str); 5] = [
     ("wasm_bindgen", "src/wasm/"),
     ("js_sys", "src/wasm/"),
     ("serde_wasm_bindgen", "src/wasm/"),
-    ("tokenizers::", "src/tokenizer/general.rs"),
-    ("serde_json", "src/tokenizer/general.rs"),
+    ("tokenizers::", "src/tokenizer/general/"),
+    ("serde_json", "src/tokenizer/general/"),
 ];
 
 fn rust_files(folder: &Path) -> Vec<PathBuf> {

@@ -64,6 +64,16 @@ fn check_text(tokenizer: &Tokenizer, ids: &[u32], skip: bool, expected: &str) ->
     Ok(())
 }
 
+/// The tokenizer when it was packed and read again, which must pack to the same bytes.
+fn repacked(tokenizer: &Tokenizer) -> Result<Tokenizer, String> {
+    let packed = tokenizer.to_packed();
+    let again = Tokenizer::from_json(&packed).map_err(|error| format!("does not load again: {error}"))?;
+    if again.to_packed() != packed {
+        return Err("packs to other bytes when it was packed and read".to_owned());
+    }
+    Ok(again)
+}
+
 /// The numbers of the generator.
 struct Lcg(u32);
 
@@ -119,11 +129,14 @@ fn first_in_block(file: &[u8], tokenizer: &Tokenizer, lists: &[Vec<u32>], skip: 
 fn check_real(key: &str, file: &[u8], tokenizer: &Tokenizer) -> Result<usize, String> {
     let expected = read_json(&format!("tests/oracle/expected/{key}.json"));
     let mut texts = 0;
+    let again = repacked(tokenizer)?;
     for case in expected["cases"].as_array().expect("cases") {
         let (name, ids, text) = (&case["name"], ids_of(&case["ids"]), case["text"].as_str().expect("a text"));
         let skipped = case["skipped"].as_str().unwrap_or(text);
         for (skip, text) in [(false, text), (true, skipped)] {
-            check_text(tokenizer, &ids, skip, text).map_err(|error| format!("{key}, case {name}: {error}"))?;
+            for tokenizer in [tokenizer, &again] {
+                check_text(tokenizer, &ids, skip, text).map_err(|error| format!("{key}, case {name}: {error}"))?;
+            }
             texts += 1;
         }
     }
@@ -236,11 +249,15 @@ fn check_handmade(item: &Value) -> Result<Outcome, String> {
         };
     }
     let tokenizer = loaded.map_err(|error| format!("does not load: {error}"))?;
+    let again = repacked(&tokenizer)?;
     let cases = item["cases"].as_array().expect("cases");
     for case in cases {
         let (ids, skip) = (ids_of(&case["ids"]), case["skip"].as_bool().expect("skip"));
         match case["text"].as_str() {
-            Some(text) => check_text(&tokenizer, &ids, skip, text)?,
+            Some(text) => {
+                check_text(&tokenizer, &ids, skip, text)?;
+                check_text(&again, &ids, skip, text)?;
+            }
             // The reference panics: we must give text, and none for a token alone.
             None => {
                 let text = tokenizer.decode(&ids, options(skip));
@@ -314,10 +331,13 @@ mod compat {
             }
             checked += 1;
             let result = loaded.map_err(|error| format!("does not load: {error}")).and_then(|tokenizer| {
+                let again = repacked(&tokenizer)?;
                 for case in cases {
                     let ids = ids_of(&case["ids"]);
-                    check_text(&tokenizer, &ids, false, case["text"].as_str().unwrap())?;
-                    check_text(&tokenizer, &ids, true, case["skipped"].as_str().unwrap())?;
+                    for tokenizer in [&tokenizer, &again] {
+                        check_text(tokenizer, &ids, false, case["text"].as_str().unwrap())?;
+                        check_text(tokenizer, &ids, true, case["skipped"].as_str().unwrap())?;
+                    }
                     texts += 2;
                 }
                 Ok(())
@@ -357,7 +377,7 @@ mod compat {
     fn check_real_compat(key: &str, item: &Value, tokenizer: &Tokenizer) -> Result<usize, String> {
         let expected = read_json(&format!("tests/oracle/expected/{key}.json"));
         let others = item["other_texts"].as_array().expect("texts");
-        let mut texts = 0;
+        let (mut texts, again) = (0, repacked(tokenizer)?);
         for case in expected["cases"].as_array().expect("cases") {
             let (ids, mut kept) = (ids_of(&case["ids"]), case["text"].as_str().expect("a text"));
             let mut skipped = case["skipped"].as_str().unwrap_or(kept);
@@ -365,6 +385,7 @@ mod compat {
                 (kept, skipped) = (other["text"].as_str().unwrap(), other["skipped"].as_str().unwrap());
             }
             for (skip, text) in [(false, kept), (true, skipped)] {
+                check_text(&again, &ids, skip, text).map_err(|error| format!("packed, {}: {error}", case["name"]))?;
                 check_text(tokenizer, &ids, skip, text).map_err(|error| format!("case {}: {error}", case["name"]))?;
                 texts += 1;
             }

@@ -34,6 +34,21 @@ pub struct DecodeOptions {
     pub skip_special_tokens: bool,
 }
 
+/// How text becomes ids.
+#[cfg(feature = "general")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EncodeOptions {
+    /// Put the special tokens around the text that the tokenizer's post-processor adds.
+    pub add_special_tokens: bool,
+}
+
+#[cfg(feature = "general")]
+impl Default for EncodeOptions {
+    fn default() -> EncodeOptions {
+        EncodeOptions { add_special_tokens: true }
+    }
+}
+
 /// Whose reading of the tokenizer files is followed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -91,6 +106,9 @@ pub struct Tokenizer {
     /// More bytes than any token has in a text.
     longest: usize,
     info: TokenizerInfo,
+    /// What encodes, or why nothing does.
+    #[cfg(feature = "general")]
+    encoder: Result<general::Encoder, Error>,
 }
 
 /// What decodes.
@@ -135,8 +153,13 @@ impl Tokenizer {
         #[cfg_attr(not(feature = "general"), expect(unused_mut))]
         let mut spec = read::read(bytes)?;
         #[cfg(feature = "general")]
+        let encoder = general::encoder(bytes, options, &spec);
+        #[cfg(feature = "general")]
         compat::apply(&mut spec, options.compat, options.config, bytes)?;
-        Tokenizer::build(spec, options.engine, room)
+        let tokenizer = Tokenizer::build(spec, options.engine, room)?;
+        #[cfg(feature = "general")]
+        let tokenizer = Tokenizer { encoder, ..tokenizer };
+        Ok(tokenizer)
     }
 
     #[inline(never)]
@@ -171,7 +194,14 @@ impl Tokenizer {
         };
         let engine = if is_general { "general" } else { own };
         let info = TokenizerInfo { vocab_size, decoder, special_tokens, engine };
-        Tokenizer { vocabulary, cleans_up, longest, info }
+        Tokenizer {
+            vocabulary,
+            cleans_up,
+            longest,
+            info,
+            #[cfg(feature = "general")]
+            encoder: Err(general::packed()),
+        }
     }
 
     /// The loaded tokenizer as bytes, from which [`Tokenizer::load`] makes it again many times faster, here or in
@@ -212,6 +242,33 @@ impl Tokenizer {
         let mut out = Vec::new();
         self.decode_into(ids, options, &mut out);
         out
+    }
+
+    /// The ids of a text, as Python `tokenizers` 0.23.x gives them with `encode(text, add_special_tokens).ids`: truncated
+    /// and padded as the file says.
+    ///
+    /// Only a tokenizer that was loaded with [`Engine::General`] from a `tokenizer.json` can encode.
+    ///
+    /// ```
+    /// use token2text::{EncodeOptions, Engine, LoadOptions, Tokenizer};
+    ///
+    /// let json = br#"{"decoder":{"type":"Fuse"},"model":{"type":"BPE","vocab":{"a":0,"b":1,"ab":2},"merges":["a b"]}}"#;
+    /// let tokenizer = Tokenizer::load(json, &LoadOptions { engine: Engine::General, ..LoadOptions::default() })?;
+    /// assert_eq!(tokenizer.encode("abb", EncodeOptions::default())?, [2, 1]);
+    /// # Ok::<(), token2text::Error>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// `engine_not_available` if the tokenizer was loaded without `engine: "general"`; `unsupported_tokenizer` if it was
+    /// packed, loaded with a `compat` reading, or cannot encode this text; `invalid_tokenizer` if the parts of the file
+    /// that only encoding needs are damaged; `limit_exceeded` for more than 4 MiB of text, or too many ids.
+    #[cfg(feature = "general")]
+    pub fn encode(&self, text: &str, options: EncodeOptions) -> Result<Vec<u32>, Error> {
+        match &self.encoder {
+            Ok(encoder) => encoder.encode(text, options.add_special_tokens),
+            Err(error) => Err(error.clone()),
+        }
     }
 
     fn decode_raw(&self, ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {

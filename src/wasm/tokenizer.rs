@@ -3,11 +3,14 @@
 use std::cell::RefCell;
 use std::sync::Arc;
 
+use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
 use super::{to_js, to_js_error};
 use crate::json::{Json, Object, parse};
 use crate::report::Value;
+#[cfg(feature = "general")]
+use crate::tokenizer::EncodeOptions;
 use crate::tokenizer::{Compat, DecodeOptions, Engine, LoadOptions, Tokenizer};
 use crate::{Error, ErrorCode};
 
@@ -21,7 +24,7 @@ pub struct TokenizerCore {
 
 #[wasm_bindgen]
 impl TokenizerCore {
-    /// Loads a tokenizer.json. `options` is JSON: `compat`, `config` (text of tokenizer_config.json), `engine`.
+    /// Loads a tokenizer.json, or what [`TokenizerCore::pack`] gave. `options` is JSON: `compat`, `config` (text of tokenizer_config.json), `engine`.
     #[wasm_bindgen(constructor)]
     pub fn new(bytes: &[u8], options: &str) -> Result<TokenizerCore, JsValue> {
         let tokenizer = load(bytes, options).map_err(to_js_error)?;
@@ -58,6 +61,17 @@ impl TokenizerCore {
     #[wasm_bindgen(js_name = outputPtr)]
     pub fn output_ptr(&self) -> *const u8 {
         self.output.borrow().as_ptr()
+    }
+
+    /// The tokenizer as bytes that [`TokenizerCore::new`] takes, here or in another instance.
+    pub fn pack(&self) -> Uint8Array {
+        Uint8Array::from(self.tokenizer.to_packed().as_slice())
+    }
+
+    /// The ids of a text.
+    #[cfg(feature = "general")]
+    pub fn encode(&self, text: &str, add_special_tokens: bool) -> Result<Vec<u32>, JsValue> {
+        self.tokenizer.encode(text, EncodeOptions { add_special_tokens }).map_err(to_js_error)
     }
 
     /// Facts about the vocabulary.

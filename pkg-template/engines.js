@@ -4,7 +4,7 @@
  */
 import { Token2TextError, asToken2TextError } from "./errors.js";
 
-/** @typedef {typeof import("./slim.js")} Glue */
+/** That of general, which has `encode` too. @typedef {typeof import("./general.js")} Glue */
 /** @typedef {{ glue: Glue, memory: WebAssembly.Memory }} Instance */
 /**
  * What differs between Node and browsers.

@@ -1,4 +1,4 @@
-import { slim } from "./engines.js";
+import { general, slim } from "./engines.js";
 import { Token2TextError, asToken2TextError, describe } from "./errors.js";
 import { optionsText, tokenizerEntries } from "./options.js";
 import { asBytes } from "./source.js";
@@ -41,10 +41,12 @@ export class Enricher {
     slim();
     const entries = tokenizerEntries(tokenizers, (value) => value instanceof Tokenizer);
     const json = optionsText(options, "new Enricher");
-    const instance = sharedInstance(entries);
+    // All in one instance; the general one can hold every tokenizer.
+    const isSlim = entries.every(([, tokenizer]) => instanceOf(tokenizer) === slim());
+    const instance = isSlim ? slim() : general();
     try {
       this.#core = new instance.glue.EnricherCore(json);
-      for (const [pattern, tokenizer] of entries) this.#core.addTokenizer(pattern, coreIn(tokenizer));
+      for (const [pattern, tokenizer] of entries) this.#core.addTokenizer(pattern, coreIn(tokenizer, instance));
     } catch (error) {
       throw asToken2TextError(error);
     }
@@ -132,14 +134,6 @@ export function strip(bytes, options = {}) {
   } catch (error) {
     throw asToken2TextError(error);
   }
-}
-
-/** @param {[string, Tokenizer][]} entries */
-function sharedInstance(entries) {
-  const [first, ...others] = entries.map(([, tokenizer]) => instanceOf(tokenizer));
-  if (others.every((other) => other === first)) return first;
-  const cure = 'load each of them with `engine: "general"`';
-  throw new Token2TextError("invalid_options", `one of these tokenizers needs the general engine and one has the slim one; ${cure}`);
 }
 
 /** @param {unknown} bytes @param {string} call */

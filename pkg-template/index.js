@@ -17,6 +17,7 @@ export { Tokenizer } from "./tokenizer.js";
 /** @typedef {import("./tokenizer.js").TokenizerOptions} TokenizerOptions */
 /** @typedef {import("./tokenizer.js").LoadOptions} LoadOptions */
 /** @typedef {import("./tokenizer.js").DecodeOptions} DecodeOptions */
+/** @typedef {import("./tokenizer.js").EncodeOptions} EncodeOptions */
 /** @typedef {import("./enricher.js").EnricherOptions} EnricherOptions */
 /** @typedef {import("./enricher.js").StripOptions} StripOptions */
 /** @typedef {import("./enricher.js").Limits} Limits */

@@ -25,6 +25,11 @@ import { asBytes, isKind, readSource } from "./source.js";
  * @property {boolean} [skipSpecialTokens] Leave out tokens that the tokenizer marks as special. Default: false.
  */
 /**
+ * @typedef {object} EncodeOptions
+ * @property {boolean} [addSpecialTokens] Add what the file's post-processor puts around a text (`<s>`, `[CLS]`).
+ *   Default: true.
+ */
+/**
  * @typedef {object} TokenizerOptions
  * @property {object | string | Uint8Array | ArrayBuffer} [config] tokenizer_config.json: parsed, as text or as bytes. Only
  *   read by `compat: "transformers4"` and `"transformers5"`.
@@ -53,7 +58,7 @@ const CREATE = Symbol("create");
 /** The instance a tokenizer lives in. @type {(tokenizer: Tokenizer) => Instance} */
 export let instanceOf;
 
-/** @type {(tokenizer: Tokenizer) => Core} */
+/** A tokenizer's core in an instance; in another one than its own a copy is kept. @type {(tokenizer: Tokenizer, instance: Instance) => Core} */
 export let coreIn;
 
 /** @type {(core: Core, instance: Instance, sha256?: string) => Tokenizer} */
@@ -63,6 +68,8 @@ let construct;
 export class Tokenizer {
   /** @type {Core | undefined} */
   #core;
+  /** @type {Core | undefined} */
+  #copy;
   #instance;
   #sha256;
   /** @type {TokenizerInfo | undefined} */
@@ -72,7 +79,11 @@ export class Tokenizer {
   static {
     construct = (core, instance, sha256) => new Tokenizer(CREATE, core, instance, sha256);
     instanceOf = (tokenizer) => tokenizer.#instance;
-    coreIn = (tokenizer) => tokenizer.#alive();
+    coreIn = (tokenizer, instance) => {
+      const core = tokenizer.#alive();
+      if (instance === tokenizer.#instance) return core;
+      return (tokenizer.#copy ??= new instance.glue.TokenizerCore(core.pack(), "{}"));
+    };
   }
 
   /**
@@ -93,7 +104,7 @@ export class Tokenizer {
   }
 
   /**
-   * Loads a tokenizer.json, plain or gzip. A string is a URL; in Node a string without a scheme is
+   * Loads a tokenizer.json or the bytes of `pack()`, plain or gzip. A string is a URL; in Node a string without a scheme is
    * a path.
    *
    * @param {Source} source
@@ -119,7 +130,7 @@ export class Tokenizer {
   }
 
   /**
-   * Makes a tokenizer from the plain bytes of a tokenizer.json.
+   * Makes a tokenizer from the plain bytes of a tokenizer.json, or from those of `pack()`.
    *
    * @param {Uint8Array | ArrayBuffer} bytes
    * @param {TokenizerOptions} [options]
@@ -191,6 +202,44 @@ export class Tokenizer {
     return { text: utf8.decode(bytes), bytes };
   }
 
+  /**
+   * The ids of a text, equal to those of Python `tokenizers`. For a tokenizer that was loaded with `engine: "general"`.
+   *
+   * @param {string} text
+   * @param {EncodeOptions} [options]
+   * @returns {Uint32Array}
+   */
+  encode(text, options) {
+    const core = this.#alive();
+    const addSpecialTokens = flag(options, "addSpecialTokens", true, "encode");
+    if (typeof text !== "string") {
+      throw new Token2TextError("invalid_options", `encode takes a string, not ${describe(text)}`);
+    }
+    if (this.#instance === slim()) {
+      const cure = 'load the tokenizer with `await Tokenizer.load(source, { engine: "general" })`';
+      throw new Token2TextError("engine_not_available", `encode needs the general engine; ${cure}`);
+    }
+    try {
+      return core.encode(text, addSpecialTokens);
+    } catch (error) {
+      throw asToken2TextError(error);
+    }
+  }
+
+  /**
+   * The tokenizer as bytes that `load` and `fromBytes` take in place of its tokenizer.json, faster and without `encode`.
+   * They are good for this version of the package.
+   *
+   * @returns {Uint8Array}
+   */
+  pack() {
+    try {
+      return this.#alive().pack();
+    } catch (error) {
+      throw asToken2TextError(error);
+    }
+  }
+
   /** Facts about the vocabulary. @returns {TokenizerInfo} */
   get info() {
     const core = this.#alive();
@@ -201,7 +250,8 @@ export class Tokenizer {
   /** Gives the memory back. Enrichers made with this tokenizer go on working. */
   free() {
     this.#core?.free();
-    this.#core = undefined;
+    this.#copy?.free();
+    this.#core = this.#copy = undefined;
   }
 
   [Symbol.dispose]() {

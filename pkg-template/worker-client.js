@@ -16,6 +16,7 @@ export { transfer } from "./worker-connection.js";
 /** @typedef {import("./index.js").TokenizerOptions} TokenizerOptions */
 /** @typedef {import("./index.js").TokenizerInfo} TokenizerInfo */
 /** @typedef {import("./index.js").DecodeOptions} DecodeOptions */
+/** @typedef {import("./index.js").EncodeOptions} EncodeOptions */
 /** @typedef {import("./index.js").EnricherOptions} EnricherOptions */
 /** @typedef {import("./index.js").StripOptions} StripOptions */
 /** @typedef {import("./index.js").Report} Report */
@@ -66,7 +67,7 @@ export class Tokenizer {
   }
 
   /**
-   * Loads a tokenizer.json, plain or gzip. A string is a URL; in Node a string without a scheme is a path. The source is kept,
+   * Loads a tokenizer.json or the bytes of `pack()`, plain or gzip. A string is a URL; in Node a string without a scheme is a path. The source is kept,
    * bytes in a Blob, to load it again when a worker has to be replaced.
    *
    * @param {Source} source
@@ -86,7 +87,7 @@ export class Tokenizer {
   }
 
   /**
-   * Makes a tokenizer from the plain bytes of a tokenizer.json.
+   * Makes a tokenizer from the plain bytes of a tokenizer.json, or from those of `pack()`.
    *
    * @param {Uint8Array | ArrayBuffer} bytes
    * @param {TokenizerOptions} [options]
@@ -141,6 +142,27 @@ export class Tokenizer {
    */
   async tokenText(id) {
     return this.#alive().call("tokenText", [id]);
+  }
+
+  /**
+   * The ids of a text, equal to those of Python `tokenizers`. For a tokenizer that was loaded with `engine: "general"`.
+   *
+   * @param {string} text
+   * @param {EncodeOptions} [options]
+   * @returns {Promise<Uint32Array>}
+   */
+  async encode(text, options) {
+    return this.#alive().call("encode", [text, options]);
+  }
+
+  /**
+   * The tokenizer as bytes that `load` and `fromBytes` take in place of its tokenizer.json, faster and without `encode`.
+   * They are good for this version of the package.
+   *
+   * @returns {Promise<Uint8Array>}
+   */
+  async pack() {
+    return this.#alive().call("pack", []);
   }
 
   /** Facts about the vocabulary. @returns {Promise<TokenizerInfo>} */

@@ -186,6 +186,38 @@ const BEHAVIOURS = {
     equal(await tokenizer.decode([0, 1, 2]), "a b");
     equal((await tokenizer.info).engine, "general");
   },
+  async "what is packed is the same tokenizer"({ load, t2t, engine }) {
+    for (const source of [plain, bytesOf(needsGeneral)]) {
+      const tokenizer = await load(source);
+      const packed = await tokenizer.pack();
+      const again = await load(packed);
+      // What general made of a regular expression at loading is in the packed form: slim reads it.
+      equal({ ...(await again.info), engine }, { ...(await tokenizer.info), engine });
+      equal(await again.pack(), packed);
+      for (const ids of [[0, 1, 2], [72, 105, 258, 999]]) equal(await again.decode(ids), await tokenizer.decode(ids));
+      equal(await (await t2t.Tokenizer.fromBytes(packed)).decode([0, 1, 2]), await tokenizer.decode([0, 1, 2]));
+      await fails(() => load(packed.subarray(0, packed.length - 1)), "invalid_tokenizer", /cut short or damaged/);
+    }
+  },
+  async "tokenizers of both engines share an enricher"({ load, enricher }) {
+    const both = await enricher({ rare: await load(bytesOf(needsGeneral)), "*": await load() });
+    const texts = [];
+    for (const model of ["rare", "usual"]) {
+      const { span } = await both.enrich({ model, output: { response_ids: [97, 1] } });
+      texts.push(span.output.response_text);
+    }
+    equal(texts, [" ", "a\u0001"]);
+  },
+  async "text becomes ids with the general engine"({ load, t2t, engine }) {
+    const tokenizer = await load();
+    if (engine === "auto") return fails(() => tokenizer.encode("Hi"), "engine_not_available", /engine: "general"/);
+    equal(await tokenizer.encode("Hi\ufffd<|end|>好"), [72, 105, 239, 191, 189, 258, 229, 165, 189]);
+    equal(await tokenizer.encode("", { addSpecialTokens: false }), []);
+    await fails(() => tokenizer.encode(5), "invalid_options", /encode takes a string, not 5/);
+    await fails(() => tokenizer.encode("", { addSpecialTokens: 1 }), "invalid_options", /`addSpecialTokens` must be true or false/);
+    const packed = await t2t.Tokenizer.load(await tokenizer.pack(), { engine });
+    await fails(() => packed.encode("Hi"), "unsupported_tokenizer", /load its tokenizer.json/);
+  },
 };
 
 export const names = Object.keys(BEHAVIOURS);

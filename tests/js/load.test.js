@@ -150,12 +150,26 @@ test("the general engine is loaded when a file needs it, and on request", async 
   assert.equal(asked.decode([72, 105]), "Hi");
 });
 
-test("tokenizers of two engines do not mix", async () => {
+test("tokenizers of two engines share an enricher", async () => {
   const general = await load(jsonBytes(needsGeneral()));
   const slim = await load(plain);
-  assert.throws(() => new Enricher({ a: slim, "*": general }), failure("invalid_options", /load each of them with `engine: "general"`/));
-  const both = new Enricher({ a: await load(plain, { engine: "general" }), "*": general });
-  both.free();
+  const enrichers = [new Enricher({ a: slim, "*": general }), new Enricher({ a: general, "*": slim })];
+  slim.free();
+  const texts = enrichers.map((enricher) => ["a", "b"].map((model) => {
+    const { span } = enricher.enrich({ model, output: { response_ids: [97, 1], response_text: null } });
+    return span.output.response_text;
+  }));
+  assert.deepEqual(texts, [["a\u0001", " "], [" ", "a\u0001"]]);
+});
+
+test("a packed tokenizer of a transformers reading is that reading", async () => {
+  const config = { clean_up_tokenization_spaces: true, tokenizer_class: "GPT2Tokenizer" };
+  const packed = (await load(plain, { compat: "transformers4", config })).pack();
+  const again = Tokenizer.fromBytes(packed);
+  assert.equal(again.decode([72, 105, 32, 33]), "Hi!");
+  assert.throws(() => Tokenizer.fromBytes(packed, { compat: "transformers4" }), failure("invalid_options", /already holds its reading/));
+  writeFileSync(`${path}.t2t`, packed);
+  assert.equal((await load(`${path}.t2t`)).decode([72, 105, 32, 33]), "Hi!");
 });
 
 test("the config comes as object, text, bytes or from a source", async () => {

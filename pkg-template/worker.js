@@ -5,6 +5,22 @@ import { setPlatform } from "./worker-connection.js";
 export { Token2TextError } from "./errors.js";
 export { Enricher, Tokenizer, init, strip, terminate, transfer } from "./worker-client.js";
 
+/** @typedef {import("./index.js").TokenIds} TokenIds */
+/** @typedef {import("./index.js").Source} Source */
+/** @typedef {import("./index.js").Progress} Progress */
+/** @typedef {import("./index.js").WasmSource} WasmSource */
+/** @typedef {import("./index.js").TokenizerInfo} TokenizerInfo */
+/** @typedef {import("./index.js").TokenizerOptions} TokenizerOptions */
+/** @typedef {import("./index.js").LoadOptions} LoadOptions */
+/** @typedef {import("./index.js").DecodeOptions} DecodeOptions */
+/** @typedef {import("./index.js").EncodeOptions} EncodeOptions */
+/** @typedef {import("./index.js").EnricherOptions} EnricherOptions */
+/** @typedef {import("./index.js").StripOptions} StripOptions */
+/** @typedef {import("./index.js").Limits} Limits */
+/** @typedef {import("./index.js").Layout} Layout */
+/** @typedef {import("./index.js").Report} Report */
+/** @typedef {import("./index.js").ReportField} ReportField */
+
 setPlatform({ spawn, resolve });
 
 /** @type {import("./worker-connection.js").Spawn} */

@@ -30,6 +30,8 @@ const RECIPES = {
   Node: {},
   "Node with CommonJS": {},
   "Node with a worker thread": {},
+  "From text to ids": {},
+  "Packed tokenizers": {},
   Bun: {},
   Deno: {},
   "Cloudflare Workers": { tokenizer: "assets/tokenizer.json", servers: { "npx workerd serve config.capnp": { url: "http://127.0.0.1:8787" } } },

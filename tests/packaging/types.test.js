@@ -15,7 +15,9 @@ export async function use(file: Blob): Promise<string> {
   const { span } = enricher.enrich({ output: { a: 1 } });
   const text: string = tokenizer.decode(BigInt64Array.of(1n), { skipSpecialTokens: true }) + tokenizer.decodeBatch([[1], Uint32Array.of(1)])[0];
   if (report.fields[0].status === "skipped") throw new Token2TextError("x", info.decoder);
-  return text + strip(body).length + span.output.a + report.totals.decoded;
+  const ids: Uint32Array = tokenizer.encode(text, { addSpecialTokens: false });
+  const packed: Tokenizer = Tokenizer.fromBytes(tokenizer.pack());
+  return packed.decode(ids) + strip(body).length + span.output.a + report.totals.decoded;
 }
 // @ts-expect-error a string is no list of ids
 export const wrong = (tokenizer: Tokenizer) => tokenizer.decode("abc");
@@ -27,12 +29,13 @@ const INLINE = `import { Enricher, Tokenizer } from "token2text/inline";
 export const use = (bytes: Uint8Array): Enricher => new Enricher(Tokenizer.fromBytes(bytes));
 `;
 
-const WORKER = `import type { Report } from "token2text";
-import { Enricher, Token2TextError, Tokenizer, init, strip, terminate, transfer } from "token2text/worker";
+const WORKER = `import { Enricher, Token2TextError, Tokenizer, init, strip, terminate, transfer, type EncodeOptions, type Report } from "token2text/worker";
+const encode: EncodeOptions = { addSpecialTokens: false };
 export async function use(file: Blob): Promise<string> {
   await init(undefined, { general: "/general_bg.wasm", worker: () => new Worker("/worker-host.js", { type: "module" }) });
   const tokenizer: Tokenizer = await Tokenizer.load(file, { engine: "auto" });
-  const text: string = (await tokenizer.decode([1])) + (await tokenizer.info).decoder;
+  const ids: Uint32Array = await tokenizer.encode("Hi", encode);
+  const text: string = (await tokenizer.decode(ids)) + (await tokenizer.info).decoder;
   const enricher: Enricher = await Enricher.create({ "*": tokenizer }, { existing: "keep" });
   const bytes = new Uint8Array(8);
   const { body, report }: { body: Uint8Array; report: Report } = await enricher.enrichBody(transfer(bytes));

@@ -426,6 +426,26 @@ mod tests {
     }
 
     #[test]
+    fn a_regular_expression_needs_the_general_engine() {
+        let Vocabulary::Chain(mut chain) = tokenizers().swap_remove(10).vocabulary else { panic!("a chain") };
+        chain.steps = Some(vec![Step::Fuse, Step::Replace { pattern: "a+".to_owned(), content: "-".to_owned() }]);
+        let mut packed = Tokenizer { vocabulary: Vocabulary::Chain(chain), ..tokenizers().remove(0) }.to_packed();
+        // The last step is six numbers, of which the first is its kind, and three bytes of text.
+        let at = packed.len() - 27;
+        assert_eq!(packed[at], 7);
+        packed[at] = 8;
+        let unpacked = unpack(&with_hash(packed));
+        if cfg!(feature = "general") {
+            let tokenizer = unpacked.expect("what was packed");
+            assert_eq!(tokenizer.decode(&[0, 0, 3], DecodeOptions::default()), "-Ġx");
+            assert_eq!(tokenizer.info().engine, "general");
+        } else {
+            let error = unpacked.expect_err("no general engine");
+            assert_eq!(error.code(), crate::ErrorCode::EngineNotAvailable, "{error}");
+        }
+    }
+
+    #[test]
     fn steps_that_grow_without_bound_are_refused() {
         let tokenizer = unpack(&tokenizers()[10].to_packed()).expect("a chain");
         let Vocabulary::Chain(mut chain) = tokenizer.vocabulary else { panic!("a chain") };

@@ -1,8 +1,7 @@
 //! A body with token ids in, the same body with their text out, and a report.
 
-use crate::formats::{Format, detect, record};
+use crate::formats::{Format, detect, rewrite};
 use crate::ids::{Ids, Refusal};
-use crate::json::{Edits, Json};
 use crate::layouts::{Existing as Standing, Found, Layout, Target, resolve};
 use crate::limits::Limits;
 use crate::report::{Comparison, FieldReport, Report, Status, Unknown};
@@ -84,21 +83,13 @@ pub fn enrich(body: &[u8], tokenizers: &TokenizerSet, options: &EnrichOptions) -
     check_size(body, &options.limits)?;
     let (format, rule) = detect(body, options.format)?;
     let mut report = Report { format: format.as_str(), rule, ..Report::default() };
-    let body = record::rewrite(body, &options.limits, &mut |path, value| {
-        let mut edits = Edits::default();
-        match value {
-            Ok(json) => {
-                let views = record::views(json, Json::ROOT, path);
-                for write in enrich_views(json, &views, tokenizers, options, &mut report) {
-                    json.write(write.object, &write, &mut edits);
-                }
-            }
-            Err(error) => {
-                let message = format!("the line is not JSON and was copied: {} at byte {}", error.what, error.at);
-                report.warn("invalid_body", message, path.to_owned());
+    let body = rewrite(body, format, &options.limits, &mut |path, part| match part {
+        Ok((document, views)) => {
+            for write in enrich_views(document, &views, tokenizers, options, &mut report) {
+                document.write(&write);
             }
         }
-        edits
+        Err(why) => report.warn("invalid_body", why, path.to_owned()),
     })?;
     Ok(Enriched { body, report })
 }
@@ -112,13 +103,12 @@ pub fn enrich(body: &[u8], tokenizers: &TokenizerSet, options: &EnrichOptions) -
 /// As [`enrich`].
 pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
     check_size(body, &options.limits)?;
-    detect(body, options.format)?;
-    record::rewrite(body, &options.limits, &mut |path, value| {
-        let mut edits = Edits::default();
-        let Ok(json) = value else { return edits };
-        for view in record::views(json, Json::ROOT, path) {
+    let (format, _) = detect(body, options.format)?;
+    rewrite(body, format, &options.limits, &mut |_, part| {
+        let Ok((document, views)) = part else { return };
+        for view in views {
             let (mut by_object, mut index) = (Vec::<(NodeId, Vec<_>)>::new(), Names::default());
-            for found in resolve(json, &view, &options.layouts, &options.limits) {
+            for found in resolve(document, &view, &options.layouts, &options.limits) {
                 let Some(target) = found.target else { continue };
                 if !matches!(target.existing, Standing::Text { at_place: true, .. }) {
                     continue;
@@ -131,10 +121,9 @@ pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
                 by_object[at as usize].1.push((target.key, target.before));
             }
             for (object, members) in by_object {
-                json.take_out(object, members, &mut edits);
+                document.take_out(object, members);
             }
         }
-        edits
     })
 }
 

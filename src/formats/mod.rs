@@ -1,8 +1,11 @@
 //! Wire formats: where in a body the spans are, and where in a span its inputs, output and attributes.
 
 pub(crate) mod record;
+mod text;
 
-use crate::json::skip_space;
+use crate::json::{Json, skip_space};
+use crate::limits::Limits;
+use crate::view::{NodeId, Tree, View, Write};
 use crate::{Error, ErrorCode};
 
 /// A wire format.
@@ -29,6 +32,37 @@ impl Format {
     }
 }
 
+/// A body, or the part of one that is rewritten at once: a tree of values into which texts are written.
+pub(crate) trait Document: Tree {
+    /// Notes a text to be written.
+    fn write(&mut self, write: &Write);
+    /// Notes members to be taken out of an object: each key with the key of the member that [`Document::write`] would
+    /// have put it before (none: it would be the first). Only those that stand just there go.
+    fn take_out(&mut self, object: NodeId, members: Vec<(String, Option<String>)>);
+}
+
+/// What there is to edit in a part of a body: its document and the spans in it, or why the part is only copied.
+pub(crate) type Part<'p> = Result<(&'p mut dyn Document, Vec<View>), String>;
+
+/// Rewrites a body part by part: `edit` is given the address of each part and what is there. All bytes that no edit
+/// touches are copied.
+pub(crate) fn rewrite(
+    body: &[u8],
+    format: Format,
+    limits: &Limits,
+    edit: &mut dyn FnMut(&str, Part<'_>),
+) -> Result<Vec<u8>, Error> {
+    match format {
+        Format::Auto | Format::Record => text::rewrite(body, limits, &mut |path, value| match value {
+            Ok(document) => {
+                let views = record::views(document, Json::ROOT, path);
+                edit(path, Ok((document, views)));
+            }
+            Err(why) => edit(path, Err(why)),
+        }),
+    }
+}
+
 /// The format of a body, and the rule it was told by, for the report.
 pub(crate) fn detect(body: &[u8], asked: Format) -> Result<(Format, &'static str), Error> {
     if body.starts_with(&[0x1F, 0x8B]) {
@@ -38,13 +72,13 @@ pub(crate) fn detect(body: &[u8], asked: Format) -> Result<(Format, &'static str
     if asked != Format::Auto {
         return Ok((asked, "asked for"));
     }
-    let start = skip_space(body, record::after_byte_order_mark(body));
+    let start = skip_space(body, text::after_byte_order_mark(body));
     match body.get(start) {
         None => Ok((Format::Record, "empty body")),
         Some(b'{' | b'[') => Ok((Format::Record, "JSON")),
         // A broken first line does not hide the whole ones after it.
-        Some(_) if record::has_whole_line(body) => Ok((Format::Record, "JSON lines")),
-        Some(_) if record::is_json(body) => Ok((Format::Record, "JSON")),
+        Some(_) if text::has_whole_line(body) => Ok((Format::Record, "JSON lines")),
+        Some(_) if text::is_json(body) => Ok((Format::Record, "JSON")),
         Some(_) => Err(Error::new(
             ErrorCode::UnknownFormat,
             "the body is neither JSON nor JSON lines; no other format is read yet",

@@ -1,9 +1,7 @@
 //! Format `record`: JSON as an object, an array of objects, or JSON lines.
 
-use crate::json::{Edits, Json, ScanError, TOO_DEEP, skip_space, string_content};
-use crate::limits::Limits;
+use crate::json::string_content;
 use crate::view::{Kind, NodeId, Place, Tree, View};
-use crate::{Error, ErrorCode};
 
 /// What of a record layouts point into: its key, their name for it, and where in it the name of the model may stand;
 /// most telling first.
@@ -14,78 +12,6 @@ const PLACES: [(&str, &str, &[&str]); 5] = [
     ("inputs", "inputs", &["model"]),
     ("events", "events", &[]),
 ];
-
-/// Rewrites a body value by value: `edit` is given the address of each value, and the value or why there is none,
-/// as of a broken line, which is copied. All bytes that no edit touches are copied.
-pub(crate) fn rewrite(
-    body: &[u8],
-    limits: &Limits,
-    edit: &mut dyn FnMut(&str, Result<&mut Json<'_>, &ScanError>) -> Edits,
-) -> Result<Vec<u8>, Error> {
-    let start = after_byte_order_mark(body);
-    if skip_space(body, start) == body.len() {
-        return Ok(body.to_vec());
-    }
-    let whole = Json::scan(body, start, limits.depth);
-    if whole.is_ok() || !has_whole_line(body) {
-        let mut json = whole.map_err(|error| invalid(&error))?;
-        let edits = edit("", Ok(&mut json));
-        return within(json.render(edits), body, limits);
-    }
-    let mut out = Vec::with_capacity(body.len());
-    let mut index = 0;
-    for line in body.split_inclusive(|&byte| byte == b'\n') {
-        let start = if out.is_empty() { start } else { 0 };
-        if skip_space(line, start) == line.len() {
-            out.extend_from_slice(line);
-            continue;
-        }
-        let path = format!("/{index}");
-        index += 1;
-        match Json::scan(line, start, limits.depth) {
-            Ok(mut json) => {
-                let edits = edit(&path, Ok(&mut json));
-                if edits.is_empty() { out.extend_from_slice(line) } else { out.append(&mut json.render(edits)) }
-            }
-            Err(error) => {
-                edit(&path, Err(&error));
-                out.extend_from_slice(line);
-            }
-        }
-        out = within(out, body, limits)?;
-    }
-    Ok(out)
-}
-
-fn within(out: Vec<u8>, body: &[u8], limits: &Limits) -> Result<Vec<u8>, Error> {
-    let most = limits.output_bytes(body.len());
-    if out.len() <= most {
-        return Ok(out);
-    }
-    Err(Error::new(ErrorCode::LimitExceeded, format!("the enriched body would have more than {most} bytes")))
-}
-
-/// Whether some line, but not the whole body, is a JSON object.
-pub(crate) fn has_whole_line(body: &[u8]) -> bool {
-    let lines = body.split(|&byte| byte == b'\n').filter(|line| line.trim_ascii().starts_with(b"{"));
-    body.contains(&b'\n') && lines.into_iter().any(is_json)
-}
-
-/// Whether the text is one JSON value.
-pub(crate) fn is_json(text: &[u8]) -> bool {
-    Json::parse(text, Limits::default().depth).is_ok()
-}
-
-/// Where the text begins: files from some editors start with a byte order mark.
-pub(crate) fn after_byte_order_mark(body: &[u8]) -> usize {
-    if body.starts_with(&[0xEF, 0xBB, 0xBF]) { 3 } else { 0 }
-}
-
-/// The error for a body that is not JSON.
-fn invalid(error: &ScanError) -> Error {
-    let code = if error.what == TOO_DEEP { ErrorCode::LimitExceeded } else { ErrorCode::InvalidBody };
-    Error::new(code, format!("the body is not JSON: {} at byte {}", error.what, error.at))
-}
 
 /// The spans of one JSON value: an object, or the objects of an array.
 pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str) -> Vec<View> {

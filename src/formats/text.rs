@@ -1,0 +1,138 @@
+//! Bodies of JSON text: a document, or JSON lines.
+
+use std::borrow::Cow;
+
+use super::Document;
+use crate::json::{Edits, Json, ScanError, TOO_DEEP, skip_space};
+use crate::limits::Limits;
+use crate::view::{Kind, NodeId, Tree, Write};
+use crate::{Error, ErrorCode};
+
+/// A JSON value and the edits that were noted for it.
+pub(crate) struct JsonDocument<'t> {
+    json: Json<'t>,
+    edits: Edits,
+}
+
+impl<'t> JsonDocument<'t> {
+    fn new(json: Json<'t>) -> JsonDocument<'t> {
+        JsonDocument { json, edits: Edits::default() }
+    }
+
+    fn render(self) -> Vec<u8> {
+        self.json.render(self.edits)
+    }
+}
+
+impl Document for JsonDocument<'_> {
+    fn write(&mut self, write: &Write) {
+        self.json.write(write.object, write, &mut self.edits);
+    }
+
+    fn take_out(&mut self, object: NodeId, members: Vec<(String, Option<String>)>) {
+        self.json.take_out(object, members, &mut self.edits);
+    }
+}
+
+impl Tree for JsonDocument<'_> {
+    fn kind(&self, node: NodeId) -> Kind {
+        self.json.kind(node)
+    }
+
+    fn member(&mut self, object: NodeId, key: &str) -> Option<NodeId> {
+        self.json.member(object, key)
+    }
+
+    fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
+        self.json.element(array, index)
+    }
+
+    fn elements(&mut self, array: NodeId) -> Vec<NodeId> {
+        self.json.elements(array)
+    }
+
+    fn len(&mut self, array: NodeId) -> usize {
+        self.json.len(array)
+    }
+
+    fn open_json(&mut self, string: NodeId) -> Option<NodeId> {
+        self.json.open_json(string)
+    }
+
+    fn json(&mut self, node: NodeId) -> Cow<'_, [u8]> {
+        self.json.json(node)
+    }
+}
+
+/// Rewrites a body value by value: `edit` is given the address of each value, and the value or why there is none,
+/// as of a broken line, which is copied. All bytes that no edit touches are copied.
+pub(crate) fn rewrite(
+    body: &[u8],
+    limits: &Limits,
+    edit: &mut dyn FnMut(&str, Result<&mut JsonDocument<'_>, String>),
+) -> Result<Vec<u8>, Error> {
+    let start = after_byte_order_mark(body);
+    if skip_space(body, start) == body.len() {
+        return Ok(body.to_vec());
+    }
+    let whole = Json::scan(body, start, limits.depth);
+    if whole.is_ok() || !has_whole_line(body) {
+        let mut document = JsonDocument::new(whole.map_err(|error| invalid(&error))?);
+        edit("", Ok(&mut document));
+        return within(document.render(), body, limits);
+    }
+    let mut out = Vec::with_capacity(body.len());
+    let mut index = 0;
+    for line in body.split_inclusive(|&byte| byte == b'\n') {
+        let start = if out.is_empty() { start } else { 0 };
+        if skip_space(line, start) == line.len() {
+            out.extend_from_slice(line);
+            continue;
+        }
+        let path = format!("/{index}");
+        index += 1;
+        match Json::scan(line, start, limits.depth) {
+            Ok(json) => {
+                let mut document = JsonDocument::new(json);
+                edit(&path, Ok(&mut document));
+                if document.edits.is_empty() { out.extend_from_slice(line) } else { out.append(&mut document.render()) }
+            }
+            Err(error) => {
+                edit(&path, Err(format!("the line is not JSON and was copied: {} at byte {}", error.what, error.at)));
+                out.extend_from_slice(line);
+            }
+        }
+        out = within(out, body, limits)?;
+    }
+    Ok(out)
+}
+
+fn within(out: Vec<u8>, body: &[u8], limits: &Limits) -> Result<Vec<u8>, Error> {
+    let most = limits.output_bytes(body.len());
+    if out.len() <= most {
+        return Ok(out);
+    }
+    Err(Error::new(ErrorCode::LimitExceeded, format!("the enriched body would have more than {most} bytes")))
+}
+
+/// Whether some line, but not the whole body, is a JSON object.
+pub(crate) fn has_whole_line(body: &[u8]) -> bool {
+    let lines = body.split(|&byte| byte == b'\n').filter(|line| line.trim_ascii().starts_with(b"{"));
+    body.contains(&b'\n') && lines.into_iter().any(is_json)
+}
+
+/// Whether the text is one JSON value.
+pub(crate) fn is_json(text: &[u8]) -> bool {
+    Json::parse(text, Limits::default().depth).is_ok()
+}
+
+/// Where the text begins: files from some editors start with a byte order mark.
+pub(crate) fn after_byte_order_mark(body: &[u8]) -> usize {
+    if body.starts_with(&[0xEF, 0xBB, 0xBF]) { 3 } else { 0 }
+}
+
+/// The error for a body that is not JSON.
+fn invalid(error: &ScanError) -> Error {
+    let code = if error.what == TOO_DEEP { ErrorCode::LimitExceeded } else { ErrorCode::InvalidBody };
+    Error::new(code, format!("the body is not JSON: {} at byte {}", error.what, error.at))
+}

@@ -174,6 +174,12 @@ impl Tree for Json<'_> {
         self.find_member(object, key).map(|(_, value)| value)
     }
 
+    fn keys(&self, object: NodeId, tell: &mut dyn FnMut(&[u8])) {
+        for (key, _) in self.members(object) {
+            tell(&unescape(self.inside_quotes(key)));
+        }
+    }
+
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
         match self.node(array) {
             Node { tag: Tag::Numbers, next: count, .. } if index < count as usize => {

@@ -8,6 +8,8 @@ mod resolve;
 mod schema;
 mod select;
 
+use std::sync::LazyLock;
+
 use crate::Error;
 use crate::json::{Json, listed};
 use crate::report::FieldKind;
@@ -64,7 +66,7 @@ const fn without_space<const COUNT: usize>(text: &[u8]) -> [u8; COUNT] {
 /// | `when` | all must be there and not null; of an inner list one |
 /// | `each` | the fields' pointers are relative to each value this finds |
 /// | `fields[].kind` | `"prompt"` or `"response"` |
-/// | `fields[].ids` | the first that is there and not null |
+/// | `fields[].ids` | the first that is there and not null; of `*`, all that are |
 /// | `fields[].where` | members, with their values, of the object that holds the last key of the ids pointer |
 /// | `fields[].select` | `{mask, value}`, `{mask, not}`, `{ranges, inside}` (pairs of start and end, end not included) or `{tail, inside}` (the last n ids, or all before them); with a mask, `length` may point to the number of ids that count, before padding |
 /// | `fields[].join` | what to make of the lists that `*` finds: `"concat"`, `"last"`, `"auto"` (last if each list begins with the one before, else concat), `"parents"` (one text for each leaf, along the elements' `parent` index) |
@@ -94,8 +96,12 @@ impl Layout {
 
     /// The layouts that ship with this crate.
     pub fn builtin() -> Vec<Layout> {
-        // A test reads the file: an error here cannot reach a user.
-        Layout::from_json(&BUILTIN).unwrap_or_default()
+        // Reading them takes much longer than a copy, and `strip` asks for them at every line of a file.
+        static LAYOUTS: LazyLock<Vec<Layout>> = LazyLock::new(|| {
+            // A test reads the file: an error here cannot reach a user.
+            Layout::from_json(&BUILTIN).unwrap_or_default()
+        });
+        LAYOUTS.clone()
     }
 
     /// The name in the report.

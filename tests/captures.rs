@@ -307,3 +307,38 @@ fn broken_lines_are_copied_and_reported() {
     assert_eq!(broken, ["/1", "/5"], "{}", capture.file);
     assert!(enriched.report.warnings.iter().all(|warning| warning.code == "invalid_body"));
 }
+
+/// One value of each status of all captures, of formats that are not read yet too, as a record's own.
+#[test]
+fn every_status_is_what_its_name_says() {
+    let rows: Value =
+        serde_json::from_slice(&std::fs::read(project("tests/fixtures/captures/odd-ids.json")).unwrap()).unwrap();
+    let mut seen = BTreeSet::new();
+    for row in rows.as_array().unwrap() {
+        let (status, ids) = (row["status"].as_str().unwrap(), &row["ids"]);
+        let body = format!("{{\"token_ids\": {ids}}}");
+        let enriched = enrich(body.as_bytes(), &real_set("qwen3"), &EnrichOptions::default()).unwrap();
+        let value: Value = serde_json::from_slice(&enriched.body).unwrap();
+        let field = &enriched.report.fields[0];
+        assert_eq!(value.get("response_text").cloned(), expected_text(row), "{status}: {ids}: {:?}", field.detail);
+        let said: &[&str] = match status {
+            "out-of-range" => &["negative", "out_of_range"],
+            "numpy-truncated" => &["truncated_at_source"],
+            "null-inside" => &["null_inside", "not_ids"],
+            "booleans" => &["boolean_inside"],
+            "not-ids" => &["not_ids", "negative"],
+            "numpy" => &["numpy_array"],
+            "numpy-scalar-strings" => &["numpy_scalars"],
+            "digit-strings" => &["decimal_strings"],
+            "integral-floats" => &["integral_floats"],
+            "single-int" => &["single_integer"],
+            _ => &[],
+        };
+        let says = field.reason.or(field.converted);
+        assert!(says.map_or(said.is_empty(), |says| said.contains(&says)), "{status}: {ids}: {says:?}");
+        let dropped = field.unknown.as_ref().map(|unknown| serde_json::to_value(&unknown.positions).unwrap());
+        assert_eq!(dropped.as_ref(), row.get("dropped_positions"), "{status}: {ids}");
+        seen.insert(status);
+    }
+    assert_eq!(seen.len(), 12, "{seen:?}");
+}

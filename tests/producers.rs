@@ -115,6 +115,13 @@ fn token_ids_are_the_response_the_prompt_or_the_whole() {
 }
 
 #[test]
+fn the_report_names_the_length_of_a_padded_sequence() {
+    let padded = json!({ "token_ids": [0, 1, 25], "token_loss_mask": [0, 1, 0], "input_lengths": 2 });
+    let select = r#"{"mask":"/token_loss_mask","value":0.0,"length":"/input_lengths"}"#;
+    assert_eq!(found(&padded)[0], format!("/token_ids prompt nemo-rl{select}"));
+}
+
+#[test]
 fn tokens_are_a_response_a_sequence_a_chunk_strings_or_objects() {
     let none: [&str; 0] = [];
     assert_eq!(found(&json!({ "tokens": [0, 1], "tokens_predicted": 2 })), ["/tokens response llama.cpp"]);

@@ -233,10 +233,10 @@ impl<'r> Resolver<'r> {
                     let what = format!("`{}`, which selects the ids, is not there", select.pointer.text);
                     return Err(Refusal::new("bad_selection", what));
                 };
-                let most = select.length.as_ref().and_then(|length| self.find.locate(element, length));
-                let most = most.map(|length| self.find.tree.json(length.matches[0].node).into_owned());
-                found.report.select = Some(select.report(by.path));
-                select.apply(&all, &self.find.tree.json(by.matches[0].node), most.as_deref())?
+                let length = select.length.as_ref().and_then(|length| self.find.locate(element, length));
+                let count = length.as_ref().map(|length| self.find.tree.json(length.matches[0].node).into_owned());
+                found.report.select = Some(select.report(by.path, length.map(|length| length.path)));
+                select.apply(&all, &self.find.tree.json(by.matches[0].node), count.as_deref())?
             }
         };
         if ids.rows.is_none() {

@@ -27,11 +27,11 @@ pub(crate) enum Rule {
 }
 
 impl Select {
-    /// The selection, for the report; `path` is the address of what `pointer` points to.
-    pub(crate) fn report(&self, path: String) -> SelectReport {
+    /// The selection, for the report; `path` is the address of what `pointer` points to, `length` of what `length` does.
+    pub(crate) fn report(&self, path: String, length: Option<String>) -> SelectReport {
         match self.rule {
-            Rule::Mask { wanted, equal: true } => SelectReport::Value { mask: path, value: wanted },
-            Rule::Mask { wanted, equal: false } => SelectReport::Not { mask: path, not: wanted },
+            Rule::Mask { wanted, equal: true } => SelectReport::Value { mask: path, value: wanted, length },
+            Rule::Mask { wanted, equal: false } => SelectReport::Not { mask: path, not: wanted, length },
             Rule::Ranges { inside } => SelectReport::Ranges { ranges: path, inside },
             Rule::Tail { inside } => SelectReport::Tail { tail: path, inside },
         }

@@ -15,7 +15,7 @@ const FLAVOURS = {
   slim: ["--no-default-features"],
   general: [],
 };
-const MAX_SLIM_BROTLI = 70_000;
+const MAX_SLIM_BROTLI = 75_000;
 const GLUE = join(ROOT, "target/glue");
 const PKG = join(ROOT, "pkg");
 

@@ -118,13 +118,21 @@ impl<'r> Finder<'r> {
 
     /// The elements of the last `*` of what was found, with the value found in each.
     pub(super) fn elements_with(&mut self, located: &Located<'_>) -> Vec<(NodeId, Option<NodeId>)> {
-        let end = located.steps.rfind("/*").map_or(0, |star| star + "/*".len());
-        let elements = self.follow(located.start, located.steps.get(..end).unwrap_or_default());
-        let mut found = located.matches.iter().peekable();
-        let mut pairs = Vec::with_capacity(elements.len());
-        for element in elements {
-            let value = found.next_if(|found| found.element == Some(element.node));
-            pairs.push((element.node, value.map(|value| value.node)));
+        let mut rest = located.steps;
+        let mut after_star = rest;
+        while let Some((step, after)) = split_first(rest) {
+            rest = after;
+            if step == "*" {
+                after_star = after;
+            }
+        }
+        let to_star = located.steps.get(..located.steps.len() - after_star.len()).unwrap_or_default();
+        let mut next = 0;
+        let mut pairs = Vec::new();
+        for element in self.follow(located.start, to_star) {
+            let found = located.matches.get(next).filter(|found| found.element == Some(element.node));
+            next += usize::from(found.is_some());
+            pairs.push((element.node, found.map(|found| found.node)));
         }
         pairs
     }

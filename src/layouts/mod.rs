@@ -8,8 +8,6 @@ mod resolve;
 mod schema;
 mod select;
 
-use std::sync::LazyLock;
-
 use crate::Error;
 use crate::json::{Json, listed};
 use crate::report::FieldKind;
@@ -96,12 +94,8 @@ impl Layout {
 
     /// The layouts that ship with this crate.
     pub fn builtin() -> Vec<Layout> {
-        // Reading them takes much longer than a copy, and `strip` asks for them at every line of a file.
-        static LAYOUTS: LazyLock<Vec<Layout>> = LazyLock::new(|| {
-            // A test reads the file: an error here cannot reach a user.
-            Layout::from_json(&BUILTIN).unwrap_or_default()
-        });
-        LAYOUTS.clone()
+        // A test reads the file: an error here cannot reach a user.
+        Layout::from_json(&BUILTIN).unwrap_or_default()
     }
 
     /// The name in the report.

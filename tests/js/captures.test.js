@@ -56,7 +56,8 @@ function compareRecord(enricher, line) {
   const bytes = new TextEncoder().encode(JSON.stringify(record));
   const fromBytes = enricher.enrichBody(bytes);
   const fromObject = enricher.enrich(deepFreeze(record));
-  assert.deepEqual(fromObject.span, JSON.parse(new TextDecoder().decode(fromBytes.body)));
+  // Through JSON, which has no -0.
+  assert.deepEqual(JSON.parse(JSON.stringify(fromObject.span)), JSON.parse(new TextDecoder().decode(fromBytes.body)));
   const { format, rule, ...rest } = fromBytes.report;
   assert.deepEqual({ ...fromObject.report, format, rule }, { format, rule, ...rest });
   if (fromObject.report.totals.decoded === 0) assert.ok(fromObject.span === record || fromObject.report.totals.replaced > 0);

@@ -61,12 +61,14 @@ impl<'r> Finder<'r> {
         None
     }
 
+    /// Whether a pointer into the span may find something, as the keys of its places tell.
+    pub(super) fn may_be_there(&mut self, pointer: &Pointer) -> bool {
+        let may = |keys: &Keys| pointer.second.is_none_or(|hash| keys.may_have(hash));
+        self.keys.iter().any(may) || self.view.bare.as_ref().is_some_and(|(_, keys)| may(keys))
+    }
+
     /// Whether a pointer into the span finds anything.
     pub(super) fn is_there(&mut self, pointer: &Pointer) -> bool {
-        let is_in_vain = |keys: &Keys| pointer.second.is_some_and(|hash| !keys.may_have(hash));
-        if self.keys.iter().all(is_in_vain) && self.view.bare.as_ref().is_none_or(|(_, keys)| is_in_vain(keys)) {
-            return false;
-        }
         let starts = self.starts(None, &pointer.text, false);
         starts.into_iter().flatten().any(|(start, steps, _)| self.leads(start.node, steps))
     }

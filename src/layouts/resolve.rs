@@ -97,9 +97,12 @@ struct Claim<'r> {
 
 impl<'r> Resolver<'r> {
     fn layout(&mut self, layout: &'r Layout) {
-        for alternatives in &layout.when {
-            if !alternatives.iter().any(|pointer| self.find.is_there(pointer)) {
-                return;
+        // All by the keys first, which costs next to nothing.
+        for is_there in [Finder::may_be_there, Finder::is_there] {
+            for alternatives in &layout.when {
+                if !alternatives.iter().any(|pointer| is_there(&mut self.find, pointer)) {
+                    return;
+                }
             }
         }
         let Some(each) = &layout.each else { return self.fields(layout, None) };

@@ -142,6 +142,9 @@ fn elements_without_ids_are_on_the_way_of_a_branch() {
     ]);
     let field = json!({ "ids": ["/output/nodes/*/ids"], "join": "parents" });
     assert_eq!(text_of(field, output(json!({ "nodes": nodes }))), Ok(json!(["ab", "a", "ac"])));
+    let field = json!({ "ids": ["/output/in/!json/nodes/*/ids"], "join": "parents", "where": { "parent": 0 } });
+    let text = json!({ "nodes": nodes }).to_string();
+    assert_eq!(text_of(field, output(json!({ "in": text }))), Ok(json!(["", "", "c"])));
 }
 
 #[test]

@@ -25,6 +25,8 @@ pub(super) struct Match {
     pub holder: Option<NodeId>,
     /// The element of the last `*`.
     pub element: Option<NodeId>,
+    /// Its number among all that this `*` found.
+    number: usize,
 }
 
 /// The element that `each` found, where pointers start instead of the span, and its number.
@@ -129,12 +131,12 @@ impl<'r> Finder<'r> {
             }
         }
         let to_star = located.steps.get(..located.steps.len() - after_star.len()).unwrap_or_default();
-        let mut next = 0;
         let mut pairs = Vec::new();
         for element in self.follow(located.start, to_star) {
-            let found = located.matches.get(next).filter(|found| found.element == Some(element.node));
-            next += usize::from(found.is_some());
-            pairs.push((element.node, found.map(|found| found.node)));
+            pairs.push((element.node, None));
+        }
+        for found in &located.matches {
+            pairs[found.number].1 = Some(found.node);
         }
         pairs
     }
@@ -172,7 +174,7 @@ impl<'r> Finder<'r> {
     }
 
     fn follow(&mut self, start: NodeId, mut steps: &str) -> Vec<Match> {
-        let mut matches = vec![Match { node: start, holder: None, element: None }];
+        let mut matches = vec![Match { node: start, holder: None, element: None, number: 0 }];
         while let Some((step, rest)) = split_first(steps) {
             steps = rest;
             // The first tells for all: those that are spelled otherwise must not go unseen.
@@ -187,7 +189,7 @@ impl<'r> Finder<'r> {
             for from in matches {
                 if step == "*" {
                     for node in self.elements(from.node, rest) {
-                        next.push(Match { node, element: Some(node), ..from });
+                        next.push(Match { node, element: Some(node), number: next.len(), ..from });
                     }
                 } else if let Some(node) = self.step(from.node, step) {
                     let holder = if step.starts_with('!') { from.holder } else { Some(from.node) };

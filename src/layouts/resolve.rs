@@ -243,7 +243,7 @@ impl<'r> Resolver<'r> {
             }
         };
         if ids.rows.is_none() {
-            self.check_lengths(field, element, [all_count, ids.ids.len()], found);
+            self.check_lengths(field, element, [all_count, ids.ids.len(), all_count], found);
         }
         Ok(ids)
     }
@@ -274,7 +274,7 @@ impl<'r> Resolver<'r> {
 
     /// Reports a mask or log-probabilities that are not as long as the ids, all or selected. Log-probabilities may also
     /// be there for those ids only that the mask has.
-    fn check_lengths(&mut self, field: &Field, element: Element<'_>, mut lengths: [usize; 2], found: &mut Found) {
+    fn check_lengths(&mut self, field: &Field, element: Element<'_>, mut lengths: [usize; 3], found: &mut Found) {
         let all = lengths[0];
         for (name, pointer) in [("mask", &field.mask), ("logprobs", &field.logprobs)] {
             let Some(located) = pointer.as_ref().and_then(|pointer| self.find.locate(element, pointer)) else {
@@ -286,7 +286,7 @@ impl<'r> Resolver<'r> {
                 found.warnings.push(Warning { code: "odd_length", message, path: located.path });
             } else if name == "mask" && len == all {
                 let json = self.find.tree.json(located.matches[0].node);
-                lengths[1] = items(&json).filter(|item| number(item) == Some(1.0)).count();
+                lengths[2] = items(&json).filter(|item| number(item) == Some(1.0)).count();
             }
         }
     }

@@ -4,7 +4,7 @@ use crate::formats::{Format, detect, rewrite};
 use crate::ids::{Ids, Refusal};
 use crate::layouts::{Existing as Standing, Found, Layout, Target, resolve};
 use crate::limits::Limits;
-use crate::report::{Comparison, FieldReport, Report, Status, Unknown};
+use crate::report::{Comparison, FieldReport, Report, Status, Unknown, Warning};
 use crate::tokenizer::{DecodeOptions, Tokenizer, TokenizerSet};
 use crate::view::{Names, NodeId, Text, Tree, View, Write};
 use crate::{Error, ErrorCode};
@@ -147,9 +147,9 @@ pub(crate) fn enrich_views(
             }
         }
         let tokenizer = tokenizers.find(view.model.as_deref());
-        for Found { report: mut field, target, odd_lengths } in found {
-            for (path, message) in odd_lengths {
-                report.warn("odd_length", message, path);
+        for Found { report: mut field, target, warnings } in found {
+            for Warning { code, message, path } in warnings {
+                report.warn(code, message, path);
             }
             if let Some(target) = target {
                 match enrich_field(target, tokenizer, view, options, &mut field) {
@@ -157,10 +157,23 @@ pub(crate) fn enrich_views(
                     Err(refusal) => refusal.report(&mut field),
                 }
             }
+            check_tokenizer(&field, report);
             report.field(field);
         }
     }
     writes
+}
+
+/// Many ids that a tokenizer does not know are a sign that it is not the model's. A padded vocabulary has a few.
+fn check_tokenizer(field: &FieldReport, report: &mut Report) {
+    let unknown = field.unknown.as_ref().map_or(0, |unknown| unknown.count);
+    if let Some(tokenizer) = field.tokenizer.as_ref().filter(|_| unknown.saturating_mul(100) > field.ids) {
+        let message = format!(
+            "{unknown} of {} ids are unknown to the tokenizer `{tokenizer}`: it may not be the one of the model",
+            field.ids
+        );
+        report.warn("tokenizer_mismatch", message, field.path.clone());
+    }
 }
 
 fn enrich_field(

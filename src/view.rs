@@ -40,15 +40,49 @@ impl Names {
 
     /// Where a name stands or would stand.
     fn slot(&self, name: &str) -> usize {
-        // FNV-1a.
-        let hash = name.bytes().fold(0x811C_9DC5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-        let mut slot = hash as usize % self.slots.len().max(1);
+        let mut slot = hash(name.as_bytes()) as usize % self.slots.len().max(1);
         while let Some(Some((other, _))) = self.slots.get(slot)
             && other != name
         {
             slot = (slot + 1) % self.slots.len();
         }
         slot
+    }
+}
+
+/// FNV-1a.
+pub(crate) fn hash(name: &[u8]) -> u32 {
+    name.iter().fold(0x811C_9DC5, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
+}
+
+/// Tells of most keys at once that a value has not got them. There are many layouts, each looks for keys of its own, and
+/// most objects have none of them.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Keys {
+    /// A bit for the hash of each key of an object; none for another value, of which nothing is known.
+    bits: Vec<u64>,
+}
+
+impl Keys {
+    pub(crate) fn of(tree: &mut dyn Tree, node: NodeId) -> Keys {
+        let mut hashes = Vec::new();
+        let mut bits = Vec::new();
+        if tree.kind(node) == Kind::Object {
+            tree.keys(node, &mut |key| hashes.push(hash(key)));
+            // Sixteen bits a key, so that few have the bit of another.
+            bits.resize((hashes.len() / 4 + 1).next_power_of_two(), 0);
+        }
+        for hash in hashes {
+            let word = (hash as usize / 64) & (bits.len() - 1);
+            bits[word] |= 1 << (hash % 64);
+        }
+        Keys { bits }
+    }
+
+    /// Whether the value may have a member with a key of this hash.
+    pub(crate) fn may_have(&self, hash: u32) -> bool {
+        let word = (hash as usize / 64) & self.bits.len().wrapping_sub(1);
+        self.bits.get(word).is_none_or(|bits| (bits >> (hash % 64)) & 1 == 1)
     }
 }
 
@@ -82,6 +116,8 @@ pub(crate) trait Tree {
     fn kind(&self, node: NodeId) -> Kind;
     /// The member of an object; of members with one key the last, as every JSON parser reads it.
     fn member(&mut self, object: NodeId, key: &str) -> Option<NodeId>;
+    /// Tells the keys of an object.
+    fn keys(&self, object: NodeId, tell: &mut dyn FnMut(&[u8]));
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId>;
     /// All elements of an array, in order.
     fn elements(&mut self, array: NodeId) -> Vec<NodeId>;
@@ -112,7 +148,7 @@ pub(crate) struct View {
     /// `inputs`, `output`, `attributes` and `events`, as far as they are there: what a pointer starts with.
     pub places: Vec<(&'static str, Place)>,
     /// Where a pointer under `/output` that finds nothing is tried again: a body that is itself the output.
-    pub bare: Option<Place>,
+    pub bare: Option<(Place, Keys)>,
     /// The object for a text that stands beside the output.
     pub whole: Option<Place>,
     /// Name of the model, if the span tells.

@@ -81,6 +81,73 @@ fn ranges_and_tails_select() {
 }
 
 #[test]
+fn a_length_leaves_padding_out() {
+    let record =
+        output(json!({ "ids": [0, 1, 2, 25, 25], "mask": [0, 1, 0, 0, 0], "n": 3, "many": 6, "rows": [[0], [1]],
+        "row_masks": [[0], [0]] }));
+    let select = |ids: &str, select: Value| text_of(json!({ "ids": [ids], "select": select }), record.clone());
+    let mask = |length: &str| json!({ "mask": "/output/mask", "value": 0, "length": length });
+    assert_eq!(select("/output/ids", mask("/output/n")), Ok("ac".into()));
+    assert_eq!(select("/output/ids", mask("/output/nothing")), Ok("aczz".into()));
+    assert_eq!(select("/output/ids", mask("/output/many")).unwrap_err().0, "bad_selection");
+    let rows = json!({ "mask": "/output/row_masks", "value": 0, "length": "/output/n" });
+    assert_eq!(select("/output/rows", rows).unwrap_err().0, "bad_selection");
+}
+
+#[test]
+fn fields_of_one_layout_share_ids() {
+    let field = |kind: &str, value: u32| {
+        json!({ "kind": kind, "ids": ["/output/ids"], "text": format!("/output/{kind}"),
+            "select": { "mask": "/output/mask", "value": value } })
+    };
+    let layouts = json!({ "name": "mine", "when": [], "fields": [field("prompt", 0), field("response", 1)] });
+    let (enriched, report) = run(&layouts, &output(json!({ "ids": [0, 1, 2], "mask": [0, 1, 0] })));
+    let expected = json!({ "prompt": "ac", "response": "b", "ids": [0, 1, 2], "mask": [0, 1, 0] });
+    assert_eq!(enriched["output"].to_string(), expected.to_string());
+    assert_eq!(report.fields.len(), 2);
+}
+
+#[test]
+fn two_layouts_that_read_ids_otherwise_are_ambiguous() {
+    let layout = |name: &str, when: Value, kind: &str| {
+        json!({ "name": name, "when": when, "fields": [
+            { "kind": kind, "ids": ["/output/ids"], "text": format!("/output/{name}") }] })
+    };
+    let record = output(json!({ "ids": [0], "a": 1, "b": 2 }));
+    let warned = |second: Value| {
+        let layouts = json!([layout("first", json!(["/output/ids", "/output/a"]), "prompt"), second]);
+        let (_, report) = run(&layouts, &record);
+        assert_eq!(report.fields.len(), 1);
+        report.warnings.into_iter().map(|warning| (warning.code, warning.message)).collect::<Vec<_>>()
+    };
+    let message = "the layout `second` reads these ids otherwise than `first`, which comes first; the option `layouts` \
+        can name the right one";
+    let ambiguous = [("ambiguous_layout", message.to_owned())];
+    assert_eq!(warned(layout("second", json!(["/output/ids", "/output/b"]), "response")), ambiguous);
+    assert_eq!(warned(layout("second", json!(["/output/b"]), "response")), ambiguous);
+    // The same reading, and a layout that only asks for less.
+    assert_eq!(warned(layout("second", json!(["/output/b"]), "prompt")), []);
+    assert_eq!(warned(layout("second", json!(["/output/ids"]), "response")), []);
+    assert_eq!(warned(layout("second", json!([["/output/b", "/output/a"]]), "response")), []);
+}
+
+#[test]
+fn elements_without_ids_are_on_the_way_of_a_branch() {
+    let nodes = json!([
+        { "parent": null, "ids": [0] },
+        { "parent": 0, "ids": null },
+        { "parent": 1, "ids": [1] },
+        { "parent": 0 },
+        { "parent": 0, "ids": [2] },
+    ]);
+    let field = json!({ "ids": ["/output/nodes/*/ids"], "join": "parents" });
+    assert_eq!(text_of(field, output(json!({ "nodes": nodes }))), Ok(json!(["ab", "a", "ac"])));
+    let field = json!({ "ids": ["/output/in/!json/nodes/*/ids"], "join": "parents", "where": { "parent": 0 } });
+    let text = json!({ "nodes": nodes }).to_string();
+    assert_eq!(text_of(field, output(json!({ "in": text }))), Ok(json!(["", "", "c"])));
+}
+
+#[test]
 fn elements_are_joined() {
     let chunks = json!([
         { "type": "text", "tokens": [0, 1], "index": 0, "parent": null },
@@ -164,6 +231,44 @@ fn an_earlier_layout_claims_what_it_read() {
 }
 
 #[test]
+fn token_id_strings_are_found_only_where_they_are_so_spelled() {
+    let list = json!({ "kind": "response", "ids": ["/output/tokens/!tokenid"], "text": "/output/text" });
+    let each = json!({ "kind": "response", "ids": ["/output/objects/*/token/!tokenid"], "text": "/output/text" });
+    for text in [json!(["a", "b"]), json!([]), json!("a"), json!([1, 2]), json!([{ "token": "token_id:1" }])] {
+        let (_, report) = run(&layout(&list), &output(json!({ "tokens": text })));
+        assert_eq!(report.fields, [], "{text}");
+    }
+    let (_, report) = run(&layout(&each), &output(json!({ "objects": [{ "token": "a" }, { "token": "b" }] })));
+    assert_eq!(report.fields, []);
+    // The first tells how they are spelled, and then all must be.
+    let mixed = output(json!({ "objects": [{ "token": "token_id:0" }, { "token": "b" }] }));
+    let (_, report) = run(&layout(&each), &mixed);
+    assert_eq!(report.fields[0].reason, Some("not_ids"));
+    let mut when = layout(&list);
+    when["when"] = json!(["/output/tokens/!tokenid"]);
+    let (enriched, _) = run(&when, &output(json!({ "tokens": ["token_id:1", "token_id:2"] })));
+    assert_eq!(enriched["output"]["text"], "bc");
+}
+
+#[test]
+fn logprobs_may_be_there_for_what_the_mask_has() {
+    let field = json!({ "kind": "response", "ids": ["/output/ids"], "text": "/output/text",
+        "mask": "/output/mask", "logprobs": "/output/logprobs" });
+    let warnings = |logprobs: Value| {
+        let record = output(json!({ "ids": [0, 1, 2], "mask": [true, false, true], "logprobs": logprobs }));
+        run(&layout(&field), &record).1.warnings.len()
+    };
+    assert_eq!(warnings(json!([-0.5, -0.5])), 0);
+    assert_eq!(warnings(json!([-0.5, 0.0, -0.5])), 0);
+    assert_eq!(warnings(json!([-0.5])), 1);
+    // A null in one of many values is a value.
+    let field =
+        json!({ "kind": "response", "ids": ["/output/t/*/1"], "text": "/output/text", "logprobs": "/output/t/*/0" });
+    let (_, report) = run(&layout(&field), &output(json!({ "t": [[null, 1], [-0.5, 2]] })));
+    assert_eq!(report.warnings, []);
+}
+
+#[test]
 fn odd_masks_and_logprobs_are_reported() {
     let field = json!({ "kind": "response", "ids": ["/output/ids"], "text": "/output/text",
         "mask": "/output/mask", "logprobs": "/output/logprobs" });
@@ -216,6 +321,10 @@ fn every_mistake_is_named() {
         (with("select", json!({ "mask": "/output/m", "value": "1" })), "must be a number"),
         (with("select", json!({ "tail": "/output/n" })), "`inside` is missing"),
         (with("select", json!({ "ranges": "/output/r", "inside": 1 })), "must be true or false"),
+        (
+            with("select", json!({ "ranges": "/output/r", "inside": true, "length": "/output/n" })),
+            "unknown member `length`",
+        ),
         (with("id", json!([])), "unknown member `id`"),
     ] {
         let error = Layout::from_json(layout.as_bytes()).expect_err(&layout);

@@ -6,9 +6,7 @@ mod common;
 use common::letters;
 use proptest::prelude::*;
 use serde_json::Value;
-use token2text::{
-    Comparison, EnrichOptions, Enriched, ErrorCode, Existing, Format, Status, TokenizerSet, enrich, strip,
-};
+use token2text::{Comparison, EnrichOptions, Enriched, ErrorCode, Existing, Format, Status, enrich, strip};
 
 fn run(body: &str) -> Enriched {
     enrich(body.as_bytes(), &letters(), &EnrichOptions::default()).unwrap_or_else(|error| panic!("{body}: {error}"))
@@ -227,20 +225,24 @@ fn strip_leaves_text_that_stands_elsewhere() {
 }
 
 #[test]
-fn models_choose_their_tokenizer() {
-    let mut set = TokenizerSet::new();
-    set.add("Qwen/*", std::sync::Arc::new(common::letters_tokenizer()));
-    let run = |body: &str| enrich(body.as_bytes(), &set, &EnrichOptions::default()).unwrap().report.fields.remove(0);
-    for body in [
-        r#"{"model": "Qwen/Qwen3", "token_ids": [0]}"#,
-        r#"{"attributes": {"gen_ai.request.model": "Qwen/Qwen3"}, "outputs": {"token_ids": [0]}}"#,
-        r#"{"inputs": {"model": "Qwen/Qwen3"}, "outputs": {"token_ids": [0]}}"#,
-    ] {
-        assert_eq!(run(body).tokenizer.as_deref(), Some("Qwen/*"), "{body}");
-    }
-    for body in [r#"{"model": "Llama", "token_ids": [0]}"#, r#"{"token_ids": [0]}"#] {
-        assert_eq!(run(body).reason, Some("no_tokenizer"), "{body}");
-    }
+fn a_request_and_its_response_are_a_span() {
+    assert_eq!(
+        enriched(r#"{"request":{"prompt_ids":[0]},"response":{"token_ids":[1]}}"#),
+        r#"{"request":{"prompt_ids":[0]},"response":{"prompt_text":"a","response_text":"b","token_ids":[1]}}"#
+    );
+    // A text of that name says nothing of the record, nor does either beside the usual names.
+    assert_eq!(
+        enriched(r#"{"response":"b","request":"a","token_ids":[1]}"#),
+        r#"{"response":"b","request":"a","response_text":"b","token_ids":[1]}"#
+    );
+    assert_eq!(
+        enriched(r#"{"response":{},"request":{},"response_ids":[1]}"#),
+        r#"{"response":{},"request":{},"response_text":"b","response_ids":[1]}"#
+    );
+    assert_eq!(
+        enriched(r#"{"inputs":{"prompt_ids":[0]},"request":{"prompt_ids":[1]},"output":{}}"#),
+        r#"{"inputs":{"prompt_ids":[0]},"request":{"prompt_ids":[1]},"output":{"prompt_text":"a"}}"#
+    );
 }
 
 #[test]
@@ -282,7 +284,7 @@ fn options_are_read_from_json_and_mistakes_are_named() {
         ("{\"existing\": \"drop\"}", "must be one of `keep`, `replace`"),
         ("{\"format\": \"otlp\"}", "must be one of `auto`, `record`"),
         ("{\"skipSpecialTokens\": 1}", "must be true or false"),
-        ("{\"layouts\": [\"vrel\"]}", "`vrel` is no built-in layout (known: verl, verl-beyond)"),
+        ("{\"layouts\": [\"vrel\"]}", "`vrel` is no built-in layout (known: agent-lightning, ms-swift, "),
         ("{\"layouts\": [{}]}", "layouts[0]: `name` is missing"),
         ("{\"limits\": {\"depth\": -1}}", "must be a whole number"),
         ("{\"messages\": true}", "can only be false"),
@@ -308,12 +310,26 @@ fn many_records_in_one_value() {
         ("[", r#"{"inputs": {"prompt_ids": [0]}, "outputs": {}}"#, "]"),
         (r#"{"choices": ["#, r#"{"ids": [0]}"#, "]}"),
         (r#"{"choices": ["#, r#"{"ids": "[0]"}"#, "]}"),
+        (r#"{"choices": ["#, r#"{"token_ids": [0]}"#, "]}"),
+        (r#"{"message_log": ["#, r#"{"role": "user", "token_ids": [0]}"#, "]}"),
+        (r#"{"output": ["#, r#"{"generation_token_ids": [0]}"#, "]}"),
     ] {
         let body = format!("{start}{}{end}", vec![record; MANY].join(", "));
         let out = enrich(body.as_bytes(), &letters(), &options).unwrap();
         assert_eq!((out.report.totals.decoded, out.report.fields.len()), (MANY, 10_000), "{record}");
         assert!(strip(&out.body, &options).unwrap() == body.as_bytes(), "{record}");
     }
+}
+
+/// A long trunk with many leaves at its end: the branches would be millions of times as long as the body.
+#[test]
+fn branches_are_bounded() {
+    const MANY: usize = 20_000;
+    let node = |i: usize| format!(r#"{{"parent": {}, "token_ids": [0]}}"#, i.min(MANY) - 1);
+    let nodes: Vec<String> = (1..2 * MANY).map(node).collect();
+    let body = format!(r#"{{"nodes": [{{"token_ids": [1]}}, {}]}}"#, nodes.join(", "));
+    let report = run(&body).report;
+    assert_eq!((report.fields[0].reason, report.totals.decoded), (Some("limit_exceeded"), 2 * MANY));
 }
 
 /// JSON of all kinds around the names that the layouts look for.
@@ -332,6 +348,12 @@ fn json_text() -> impl Strategy<Value = String> {
         (-5i64..5000000000).prop_map(|number| number.to_string()),
     ];
     let key = prop::sample::select(vec![
+        "request",
+        "response",
+        "choices",
+        "tokens",
+        "nodes",
+        "loss_mask",
         "inputs",
         "output",
         "outputs",

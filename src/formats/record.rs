@@ -1,16 +1,34 @@
 //! Format `record`: JSON as an object, an array of objects, or JSON lines.
 
 use crate::json::string_content;
-use crate::view::{Kind, NodeId, Place, Tree, View};
+use crate::view::{Keys, Kind, NodeId, Place, Tree, View, hash};
 
 /// What of a record layouts point into: its key, their name for it, and where in it the name of the model may stand;
 /// most telling first.
-const PLACES: [(&str, &str, &[&str]); 5] = [
-    ("attributes", "attributes", &["gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "model"]),
+const PLACES: [(&str, &str, &[&str]); 7] = [
+    ("attributes", "attributes", &MODEL_ATTRIBUTES),
     ("output", "output", &["model"]),
     ("outputs", "output", &["model"]),
-    ("inputs", "inputs", &["model"]),
+    (RESPONSE, "output", &["model"]),
+    (INPUTS, "inputs", &["model"]),
+    (REQUEST, "inputs", &["model"]),
     ("events", "events", &[]),
+];
+
+const INPUTS: &str = "inputs";
+/// What a gateway logs. As text, which a record's own `response` may be, they are no places.
+const REQUEST: &str = "request";
+const RESPONSE: &str = "response";
+
+const MODEL_ATTRIBUTES: [&str; 5] =
+    ["gen_ai.response.model", "gen_ai.request.model", "llm.model_name", "mlflow.llm.model", "model"];
+
+/// Where else a record may name its model.
+const OTHER_MODELS: [(&[&str], &[&str]); 4] = [
+    (&[], &["model", "model_name"]),
+    (&["metadata"], &["model", "model_name"]),
+    (&["resource", "attributes"], &MODEL_ATTRIBUTES),
+    (&["resource"], &MODEL_ATTRIBUTES),
 ];
 
 /// The spans of one JSON value: an object, or the objects of an array.
@@ -34,18 +52,34 @@ pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str) -> Vec<View> 
 fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
     let mut places = Vec::new();
     let mut model = None;
+    let mut has_inputs = false;
+    let keys = Keys::of(tree, record);
     for (key, name, models) in PLACES {
-        let node = tree.member(record, key).filter(|&node| tree.kind(node) != Kind::Null);
+        let node = keys.may_have(hash(key.as_bytes())).then(|| tree.member(record, key)).flatten();
+        let node = node.filter(|&node| match tree.kind(node) {
+            Kind::Null => false,
+            Kind::Array | Kind::Object => true,
+            _ => key != REQUEST && key != RESPONSE,
+        });
         let Some(node) = node.filter(|_| !is_there(&places, name)) else { continue };
         places.push((name, Place { node, path: format!("{path}/{key}") }));
+        has_inputs |= key == INPUTS;
         for key in models {
             model = model.or_else(|| string_member(tree, node, key));
         }
     }
-    let model = model.or_else(|| string_member(tree, record, "model"));
+    for (steps, models) in OTHER_MODELS {
+        let mut node = Some(record).filter(|_| steps.first().is_none_or(|key| keys.may_have(hash(key.as_bytes()))));
+        for key in steps {
+            node = node.and_then(|node| tree.member(node, key));
+        }
+        for key in models {
+            model = model.or_else(|| string_member(tree, node?, key));
+        }
+    }
     let whole = Place { node: record, path: path.clone() };
     // Without inputs the record may be the output itself, as a server's response or a trainer's dump is.
-    let bare = (!is_there(&places, "inputs")).then(|| whole.clone());
+    let bare = (!has_inputs).then(|| (whole.clone(), keys));
     View { path, places, bare, whole: Some(whole), model }
 }
 

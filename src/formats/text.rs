@@ -43,6 +43,10 @@ impl Tree for JsonDocument<'_> {
         self.json.member(object, key)
     }
 
+    fn keys(&self, object: NodeId, tell: &mut dyn FnMut(&[u8])) {
+        self.json.keys(object, tell);
+    }
+
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
         self.json.element(array, index)
     }

@@ -334,7 +334,7 @@ fn place(at: Option<usize>) -> String {
     at.map_or("the value".into(), |index| format!("item {index}"))
 }
 
-fn too_many(max: MaxIds) -> Box<Refusal> {
+pub(crate) fn too_many(max: MaxIds) -> Box<Refusal> {
     Refusal::new("limit_exceeded", format!("the field has more than {max} ids (limit `idsPerField`)"))
 }
 

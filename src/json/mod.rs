@@ -7,6 +7,7 @@ mod scan;
 mod string;
 
 use std::borrow::Cow;
+use std::cmp::Ordering;
 
 use crate::view::{Kind, Names, NodeId, Tree};
 
@@ -123,7 +124,12 @@ impl<'t> Json<'t> {
 
     fn has_key(&self, key: NodeId, wanted: &str) -> bool {
         let raw = self.inside_quotes(key);
-        raw == wanted.as_bytes() && !raw.contains(&b'\\') || *unescape(raw) == *wanted.as_bytes()
+        // An escape is longer than what it spells, so the lengths tell most keys apart.
+        match raw.len().cmp(&wanted.len()) {
+            Ordering::Less => false,
+            Ordering::Equal => raw == wanted.as_bytes() && !raw.contains(&b'\\'),
+            Ordering::Greater => raw.contains(&b'\\') && *unescape(raw) == *wanted.as_bytes(),
+        }
     }
 
     /// The last member of an object with this key: key and value.
@@ -172,6 +178,12 @@ impl Tree for Json<'_> {
 
     fn member(&mut self, object: NodeId, key: &str) -> Option<NodeId> {
         self.find_member(object, key).map(|(_, value)| value)
+    }
+
+    fn keys(&self, object: NodeId, tell: &mut dyn FnMut(&[u8])) {
+        for (key, _) in self.members(object) {
+            tell(&unescape(self.inside_quotes(key)));
+        }
     }
 
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {

@@ -1,7 +1,7 @@
 //! Makes one field of the lists that `*` finds.
 
 use super::Join;
-use crate::ids::{Ids, Refusal};
+use crate::ids::{Ids, MaxIds, Refusal, too_many};
 
 /// A list that `*` found, and what its element says of it.
 pub(super) struct Part {
@@ -12,8 +12,9 @@ pub(super) struct Part {
     pub parent: Option<usize>,
 }
 
-/// Joins the parts: one list, or one row for each group or leaf.
-pub(super) fn join(parts: Vec<Part>, join: Join, by_group: bool) -> Result<Ids, Box<Refusal>> {
+/// Joins the parts: one list, or one row for each group or leaf. Branches repeat what they share, so they may come to
+/// more than `max` ids.
+pub(super) fn join(parts: Vec<Part>, join: Join, by_group: bool, max: MaxIds) -> Result<Ids, Box<Refusal>> {
     let mut ids = Ids::default();
     for (i, part) in parts.iter().enumerate() {
         if part.ids.rows.is_some() {
@@ -22,7 +23,7 @@ pub(super) fn join(parts: Vec<Part>, join: Join, by_group: bool) -> Result<Ids, 
         ids.converted = ids.converted.or(part.ids.converted);
     }
     let rows = match join {
-        Join::Parents => along_parents(&parts)?,
+        Join::Parents => along_parents(&parts, max)?,
         _ if by_group => groups(&parts),
         _ => vec![(0..parts.len()).collect()],
     };
@@ -56,7 +57,7 @@ fn groups(parts: &[Part]) -> Vec<Vec<usize>> {
 }
 
 /// For each element that is nobody's parent: the elements from its root down to it.
-fn along_parents(parts: &[Part]) -> Result<Vec<Vec<usize>>, Box<Refusal>> {
+fn along_parents(parts: &[Part], max: MaxIds) -> Result<Vec<Vec<usize>>, Box<Refusal>> {
     let mut has_child = vec![false; parts.len()];
     for (i, part) in parts.iter().enumerate() {
         if let Some(parent) = part.parent {
@@ -69,12 +70,15 @@ fn along_parents(parts: &[Part]) -> Result<Vec<Vec<usize>>, Box<Refusal>> {
         }
     }
     let mut chains = Vec::new();
+    let mut room = max;
     for (leaf, _) in has_child.iter().enumerate().filter(|&(_, &has_child)| !has_child) {
-        let mut chain = vec![leaf];
-        let mut at = leaf;
-        while let Some(parent) = parts[at].parent {
-            chain.push(parent);
-            at = parent;
+        let mut chain = Vec::new();
+        let mut next = Some(leaf);
+        while let Some(at) = next {
+            // Of an element without ids its place in the chain counts.
+            room = room.checked_sub(parts[at].ids.ids.len().max(1)).ok_or_else(|| too_many(max))?;
+            chain.push(at);
+            next = parts[at].parent;
         }
         chain.reverse();
         chains.push(chain);
@@ -97,23 +101,27 @@ mod tests {
     #[test]
     fn auto_tells_cumulative_lists_from_deltas() {
         let cumulative = vec![part(&[1], None), part(&[1, 2], None), part(&[1, 2, 3], None)];
-        assert_eq!(join(cumulative, Join::Auto, false).unwrap().ids, [1, 2, 3]);
+        assert_eq!(join(cumulative, Join::Auto, false, 9).unwrap().ids, [1, 2, 3]);
         let deltas = vec![part(&[1], None), part(&[2], None)];
-        assert_eq!(join(deltas, Join::Auto, false).unwrap().ids, [1, 2]);
+        assert_eq!(join(deltas, Join::Auto, false, 9).unwrap().ids, [1, 2]);
     }
 
     #[test]
     fn groups_become_rows() {
         let joined =
-            join(vec![grouped(&[1], "0"), grouped(&[7], "1"), grouped(&[2], "0")], Join::Concat, true).unwrap();
+            join(vec![grouped(&[1], "0"), grouped(&[7], "1"), grouped(&[2], "0")], Join::Concat, true, 9).unwrap();
         assert_eq!(joined.rows().collect::<Vec<_>>(), [&[1, 2][..], &[7]]);
     }
 
     #[test]
     fn branches_follow_parents() {
         let tree = vec![part(&[1], None), part(&[2], Some(0)), part(&[3], Some(1)), part(&[4], Some(0))];
-        let joined = join(tree, Join::Parents, false).unwrap();
+        let joined = join(tree, Join::Parents, false, 9).unwrap();
         assert_eq!(joined.rows().collect::<Vec<_>>(), [&[1, 2, 3][..], &[1, 4]]);
-        assert!(join(vec![part(&[1], Some(0))], Join::Parents, false).is_err());
+        assert!(join(vec![part(&[1], Some(0))], Join::Parents, false, 9).is_err());
+        // Two branches of five ids in a tree of eight.
+        let tree = || vec![part(&[1, 2], None), part(&[3, 4, 5], Some(0)), part(&[6, 7, 8], Some(0))];
+        assert!(join(tree(), Join::Parents, false, 10).is_ok());
+        assert_eq!(join(tree(), Join::Parents, false, 9).unwrap_err().reason, "limit_exceeded");
     }
 }

@@ -1,6 +1,7 @@
 //! Layouts: data that says which fields of a span hold token ids, and where their text goes. The schema is in the
 //! documentation of [`Layout`].
 
+mod find;
 mod join;
 mod pointer;
 mod resolve;
@@ -15,8 +16,33 @@ pub(crate) use pointer::Pointer;
 pub(crate) use resolve::{Existing, Found, Target, resolve};
 pub(crate) use select::Select;
 
-/// The layouts that ship, in the order in which they are tried.
-const BUILTIN: &str = include_str!("builtin.json");
+/// The layouts that ship, in the order in which they are tried: one that asks for more members before one that asks for
+/// fewer of them. Without the spaces between values; none stands in a name or a pointer.
+static BUILTIN: [u8; count_without_space(BUILTIN_FILE)] = without_space(BUILTIN_FILE);
+
+const BUILTIN_FILE: &[u8] = include_bytes!("builtin.json");
+
+const fn count_without_space(text: &[u8]) -> usize {
+    let (mut count, mut at) = (0, 0);
+    while at < text.len() {
+        count += !text[at].is_ascii_whitespace() as usize;
+        at += 1;
+    }
+    count
+}
+
+const fn without_space<const COUNT: usize>(text: &[u8]) -> [u8; COUNT] {
+    let mut kept = [0; COUNT];
+    let (mut count, mut at) = (0, 0);
+    while at < text.len() {
+        if !text[at].is_ascii_whitespace() {
+            kept[count] = text[at];
+            count += 1;
+        }
+        at += 1;
+    }
+    kept
+}
 
 /// Where one producer puts token ids, as read from JSON:
 ///
@@ -30,7 +56,7 @@ const BUILTIN: &str = include_str!("builtin.json");
 /// ```
 ///
 /// Pointers are JSON Pointers over `/inputs`, `/output`, `/attributes` and `/events` of a span, with the extra steps
-/// `*` (every element), `!json`, `!repr`, `!numpy`, `!b64i32` and `!tokenid`.
+/// `*` (every element), `!json`, `!repr`, `!numpy`, `!b64i32` and `!tokenid` (which finds only what is so spelled).
 ///
 /// | member | meaning |
 /// |---|---|
@@ -38,14 +64,17 @@ const BUILTIN: &str = include_str!("builtin.json");
 /// | `when` | all must be there and not null; of an inner list one |
 /// | `each` | the fields' pointers are relative to each value this finds |
 /// | `fields[].kind` | `"prompt"` or `"response"` |
-/// | `fields[].ids` | the first that is there and not null |
+/// | `fields[].ids` | the first that is there and not null; of `*`, all that are |
 /// | `fields[].where` | members, with their values, of the object that holds the last key of the ids pointer |
-/// | `fields[].select` | `{mask, value}`, `{mask, not}`, `{ranges, inside}` (pairs of start and end, end not included) or `{tail, inside}` (the last n ids, or all before them) |
+/// | `fields[].select` | `{mask, value}`, `{mask, not}`, `{ranges, inside}` (pairs of start and end, end not included) or `{tail, inside}` (the last n ids, or all before them); with a mask, `length` may point to the number of ids that count, before padding |
 /// | `fields[].join` | what to make of the lists that `*` finds: `"concat"`, `"last"`, `"auto"` (last if each list begins with the one before, else concat), `"parents"` (one text for each leaf, along the elements' `parent` index) |
 /// | `fields[].by` | a member of the elements that groups them before they are joined |
 /// | `fields[].text` | where the text goes: a member of an object that is there; of one step: beside the output |
 /// | `fields[].existing` | where the producer may have put the text itself |
-/// | `fields[].mask`, `fields[].logprobs` | lists as long as the ids, or as the selection |
+/// | `fields[].mask`, `fields[].logprobs` | lists as long as the ids, or as the selection; log-probabilities also as long as the ids that the mask has |
+///
+/// Layouts are tried in order, and the first that reads some ids has them. Where a later one would read them otherwise,
+/// and does not merely ask for less in `when`, the report has the warning `ambiguous_layout`.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Layout {
     pub(crate) name: String,
@@ -66,7 +95,7 @@ impl Layout {
     /// The layouts that ship with this crate.
     pub fn builtin() -> Vec<Layout> {
         // A test reads the file: an error here cannot reach a user.
-        Layout::from_json(BUILTIN.as_bytes()).unwrap_or_default()
+        Layout::from_json(&BUILTIN).unwrap_or_default()
     }
 
     /// The name in the report.
@@ -78,7 +107,7 @@ impl Layout {
     pub(crate) fn names(layouts: &[Layout]) -> String {
         let mut names: Vec<&str> = Vec::new();
         for layout in layouts {
-            if names.last() != Some(&layout.name()) {
+            if !names.contains(&layout.name()) {
                 names.push(layout.name());
             }
         }
@@ -122,7 +151,7 @@ mod tests {
 
     #[test]
     fn builtin_layouts_follow_the_schema() {
-        let layouts = Layout::from_json(BUILTIN.as_bytes()).unwrap();
+        let layouts = Layout::from_json(BUILTIN_FILE).unwrap();
         assert!(layouts.iter().any(|layout| layout.name() == "verl"));
         assert_eq!(Layout::builtin(), layouts);
     }

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use crate::ids::Encoding;
 use crate::json::listed;
+use crate::view::hash;
 
 /// The extra steps: every element of a list; the JSON value inside a string; and last steps, which say how ids are
 /// spelled. [`crate::ids`] reads what `!repr` and `!numpy` name anyway: they say that nothing else is meant, and show
@@ -14,6 +15,8 @@ const EXTRA_STEPS: [&str; 6] = ["*", "!json", "!repr", "!numpy", "!b64i32", "!to
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Pointer {
     pub text: String,
+    /// The hash of the second step, if that is a key: most pointers into a span are seen by it to lead nowhere.
+    pub second: Option<u32>,
 }
 
 impl Pointer {
@@ -35,7 +38,8 @@ impl Pointer {
             }
             rest = after;
         }
-        Ok(Pointer { text: text.to_owned() })
+        let second = steps(text).nth(1).filter(|step| is_key(step)).and_then(unescape_key);
+        Ok(Pointer { text: text.to_owned(), second: second.map(|key| hash(key.as_bytes())) })
     }
 
     /// The encoding that the last step names.

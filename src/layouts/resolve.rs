@@ -2,14 +2,15 @@
 
 use std::borrow::Cow;
 
+use super::find::{Element, Finder, Located};
 use super::join::{Part, join};
-use super::pointer::{split_first, steps, unescape_key};
+use super::pointer::{split_first, unescape_key};
 use super::select::number;
-use super::{Field, Layout, Pointer};
+use super::{Field, Join, Layout, Pointer};
 use crate::ids::{self, Ids, Refusal};
 use crate::json::{items, string_content};
 use crate::limits::Limits;
-use crate::report::FieldReport;
+use crate::report::{FieldReport, Warning};
 use crate::view::{Kind, Names, NodeId, Place, Text, Tree, View};
 
 /// A field that a layout found.
@@ -18,8 +19,8 @@ pub(crate) struct Found {
     /// What is known of it so far; skipped if there is no target.
     pub report: FieldReport,
     pub target: Option<Target>,
-    /// Masks and log-probabilities of an odd length: address and message.
-    pub odd_lengths: Vec<(String, String)>,
+    /// What else is worth a look.
+    pub warnings: Vec<Warning>,
 }
 
 /// Ids that can be decoded, and where their text goes.
@@ -53,10 +54,11 @@ impl Existing {
 /// Finds all fields of a span, layout by layout.
 pub(crate) fn resolve(tree: &mut dyn Tree, view: &View, layouts: &[Layout], limits: &Limits) -> Vec<Found> {
     let mut resolver = Resolver {
-        tree,
+        find: Finder::new(tree, view),
         view,
         limits,
         claimed: Names::default(),
+        claims: Vec::new(),
         taken: Names::default(),
         found: Vec::new(),
         homeless: Vec::new(),
@@ -74,98 +76,63 @@ pub(crate) fn resolve(tree: &mut dyn Tree, view: &View, layouts: &[Layout], limi
 }
 
 struct Resolver<'r> {
-    tree: &'r mut dyn Tree,
+    find: Finder<'r>,
     view: &'r View,
     limits: &'r Limits,
-    /// Addresses of ids that some layout has dealt with.
+    /// Addresses of ids that some layout has dealt with, each with its number in `claims`.
     claimed: Names,
+    claims: Vec<Claim<'r>>,
     /// Addresses of texts that some layout has dealt with.
     taken: Names,
     found: Vec<Found>,
     homeless: Vec<Found>,
 }
 
-/// What a pointer found.
-struct Located<'p> {
-    pointer: &'p Pointer,
-    /// Not null, in order, at least one.
-    matches: Vec<Match>,
-    path: String,
-    /// Found from the root of a bare body.
-    is_bare: bool,
-}
-
+/// The layout that dealt with some ids, and the number in `found` of what it made of them.
 #[derive(Clone, Copy)]
-struct Match {
-    node: NodeId,
-    /// The object or list that holds the value.
-    holder: Option<NodeId>,
-    /// The element of the last `*`.
-    element: Option<NodeId>,
+struct Claim<'r> {
+    layout: &'r Layout,
+    found: usize,
 }
-
-/// The element that `each` found, where pointers start instead of the span, and its number.
-type Element<'e> = Option<(&'e Place, usize)>;
-
-/// A place, the steps of a pointer from there, and whether it is the root of a bare body.
-type Start<'s> = (&'s Place, &'s str, bool);
 
 impl<'r> Resolver<'r> {
-    fn layout(&mut self, layout: &Layout) {
-        for alternatives in &layout.when {
-            if !alternatives.iter().any(|pointer| self.locate(None, pointer).is_some()) {
-                return;
+    fn layout(&mut self, layout: &'r Layout) {
+        // All by the keys first, which costs next to nothing.
+        for is_there in [Finder::may_be_there, Finder::is_there] {
+            for alternatives in &layout.when {
+                if !alternatives.iter().any(|pointer| is_there(&mut self.find, pointer)) {
+                    return;
+                }
             }
         }
         let Some(each) = &layout.each else { return self.fields(layout, None) };
-        for (start, steps, _) in self.starts(None, &each.text, false).into_iter().flatten() {
-            let mut elements = Vec::new();
-            self.each(start.clone(), steps, &mut elements);
-            for (index, element) in elements.iter().enumerate() {
-                self.fields(layout, Some((element, index)));
-            }
-            if !elements.is_empty() {
-                break;
-            }
+        for (index, element) in self.find.each(each).iter().enumerate() {
+            self.fields(layout, Some((element, index)));
         }
     }
 
-    /// What the steps of `each` lead to, one by one.
-    fn each(&mut self, from: Place, steps: &str, out: &mut Vec<Place>) {
-        match split_first(steps) {
-            None if self.tree.kind(from.node) == Kind::Null => {}
-            None => out.push(from),
-            Some(("*", rest)) => {
-                for (i, node) in self.tree.elements(from.node).into_iter().enumerate() {
-                    self.each(Place { node, path: format!("{}/{i}", from.path) }, rest, out);
-                }
-            }
-            Some((step, rest)) => {
-                if let Some(node) = self.step(from.node, step) {
-                    self.each(Place { node, path: format!("{}/{step}", from.path) }, rest, out);
-                }
-            }
-        }
-    }
-
-    fn fields(&mut self, layout: &Layout, element: Element<'_>) {
+    fn fields(&mut self, layout: &'r Layout, element: Element<'_>) {
         for field in &layout.fields {
             self.field(layout, field, element);
         }
     }
 
-    fn field(&mut self, layout: &Layout, field: &Field, element: Element<'_>) {
+    fn field(&mut self, layout: &'r Layout, field: &Field, element: Element<'_>) {
         let mut candidates = Vec::new();
         for pointer in &field.ids {
             candidates.extend(self.candidate(field, pointer, element));
         }
         let Some(located) = candidates.first() else { return };
-        if self.claimed.get(&located.path).is_some() {
-            return;
+        if let Some(claim) = self.claimed.get(&located.path) {
+            let claim = self.claims[claim as usize];
+            // The fields of one layout may share ids, each with a selection of its own.
+            if !std::ptr::eq(claim.layout, layout) {
+                return self.ambiguity(claim, layout, field, &located.path);
+            }
         }
         let mut report = FieldReport::new(field.kind, &layout.name, &located.path);
         report.index = element.map(|(_, index)| index);
-        let mut found = Found { report, target: None, odd_lengths: Vec::new() };
+        let mut found = Found { report, target: None, warnings: Vec::new() };
         let object = match self.text_object(field, element, located) {
             Ok(object) => object,
             Err(refusal) => {
@@ -175,8 +142,11 @@ impl<'r> Resolver<'r> {
             }
         };
         // The fields that this one stands for are dealt with too: they say the same, less well.
+        let claim = Claim { layout, found: self.found.len() };
         for candidate in &candidates {
-            self.claimed.insert(&candidate.path, 0);
+            if self.claimed.insert(&candidate.path, self.claims.len() as NodeId).is_none() {
+                self.claims.push(claim);
+            }
         }
         let text_path = format!("{}/{}", object.path, field.text.split_last().1);
         if self.taken.insert(&text_path, 0).is_some() {
@@ -190,12 +160,32 @@ impl<'r> Resolver<'r> {
         self.found.push(found);
     }
 
+    /// Tells that a layout reads ids otherwise than the one before it that took them. One that asks for no more than
+    /// that one did is only the more general, as one for any `token_ids` is beside one for those with a certain mask.
+    fn ambiguity(&mut self, claim: Claim<'_>, layout: &Layout, field: &Field, path: &str) {
+        let is_same = claim.layout.fields.iter().any(|other| other.kind == field.kind && other.select == field.select);
+        let is_implied = layout
+            .when
+            .iter()
+            .all(|wanted| claim.layout.when.iter().any(|given| given.iter().all(|pointer| wanted.contains(pointer))));
+        // A field without a place for its text may have gone elsewhere.
+        let Some(found) = self.found.get_mut(claim.found) else { return };
+        if is_same || is_implied || found.warnings.iter().any(|warning| warning.code == "ambiguous_layout") {
+            return;
+        }
+        let message = format!(
+            "the layout `{}` reads these ids otherwise than `{}`, which comes first; the option `layouts` can name the right one",
+            layout.name, claim.layout.name
+        );
+        found.warnings.push(Warning { code: "ambiguous_layout", message, path: path.to_owned() });
+    }
+
     fn candidate<'p>(&mut self, field: &Field, pointer: &'p Pointer, element: Element<'_>) -> Option<Located<'p>> {
-        let mut located = self.locate(element, pointer)?;
+        let mut located = self.find.locate(element, pointer)?;
         for (key, wanted) in &field.where_members {
             located.matches.retain(|found| {
-                let member = found.holder.and_then(|holder| self.tree.member(holder, key));
-                member.is_some_and(|node| same_scalar(&self.tree.json(node), wanted))
+                let member = found.holder.and_then(|holder| self.find.tree.member(holder, key));
+                member.is_some_and(|node| same_scalar(&self.find.tree.json(node), wanted))
             });
         }
         (!located.matches.is_empty()).then_some(located)
@@ -233,19 +223,8 @@ impl<'r> Resolver<'r> {
         found: &mut Found,
     ) -> Result<Ids, Box<Refusal>> {
         let all = if located.pointer.is_every() {
-            let mut parts = Vec::with_capacity(located.matches.len());
-            let mut room = self.limits.ids_per_field;
-            for (i, found) in located.matches.iter().enumerate() {
-                let mut ids = self
-                    .read(found.node, located.pointer, room)
-                    .map_err(|refusal| Refusal::new(refusal.reason, format!("element {i}: {}", refusal.detail)))?;
-                room -= ids.ids.len();
-                if ids.converted == Some(ids::Spelling::SingleInteger) {
-                    ids.converted = None;
-                }
-                parts.push(Part { ids, group: self.group(field, found), parent: self.parent(found) });
-            }
-            join(parts, field.join, field.by.is_some())?
+            let parts = self.parts(field, located)?;
+            join(parts, field.join, field.by.is_some(), self.limits.ids_per_field)?
         } else {
             self.read(located.matches[0].node, located.pointer, self.limits.ids_per_field)?
         };
@@ -253,47 +232,80 @@ impl<'r> Resolver<'r> {
         let ids = match &field.select {
             None => all,
             Some(select) => {
-                let Some(by) = self.locate(element, &select.pointer) else {
+                let Some(by) = self.find.locate(element, &select.pointer) else {
                     let what = format!("`{}`, which selects the ids, is not there", select.pointer.text);
                     return Err(Refusal::new("bad_selection", what));
                 };
-                found.report.select = Some(select.report(by.path));
-                select.apply(&all, &self.tree.json(by.matches[0].node))?
+                let length = select.length.as_ref().and_then(|length| self.find.locate(element, length));
+                let count = length.as_ref().map(|length| self.find.tree.json(length.matches[0].node).into_owned());
+                found.report.select = Some(select.report(by.path, length.map(|length| length.path)));
+                select.apply(&all, &self.find.tree.json(by.matches[0].node), count.as_deref())?
             }
         };
         if ids.rows.is_none() {
-            for (name, pointer) in [("mask", &field.mask), ("logprobs", &field.logprobs)] {
-                let Some(located) = pointer.as_ref().and_then(|pointer| self.locate(element, pointer)) else {
-                    continue;
-                };
-                let len = match &*located.matches {
-                    [only] => self.tree.len(only.node),
-                    many => many.len(),
-                };
-                if len != all_count && len != ids.ids.len() {
-                    let message = format!("the {name} has {len} items, the ids are {all_count}");
-                    found.odd_lengths.push((located.path, message));
-                }
-            }
+            self.check_lengths(field, element, [all_count, ids.ids.len(), all_count], found);
         }
         Ok(ids)
     }
 
+    /// The ids of each value that `*` found.
+    fn parts(&mut self, field: &Field, located: &Located<'_>) -> Result<Vec<Part>, Box<Refusal>> {
+        let mut parts = Vec::with_capacity(located.matches.len());
+        let mut room = self.limits.ids_per_field;
+        // An element without ids is on the way from one with ids to its root all the same.
+        let pairs = if field.join == Join::Parents { self.find.elements_with(located) } else { Vec::new() };
+        let matches = located.matches.iter().map(|found| (found.element.unwrap_or(found.node), Some(found.node)));
+        let pairs = if pairs.is_empty() { matches.collect() } else { pairs };
+        for (i, (element, value)) in pairs.into_iter().enumerate() {
+            let mut ids = match value {
+                None => Ids::default(),
+                Some(value) => self
+                    .read(value, located.pointer, room)
+                    .map_err(|refusal| Refusal::new(refusal.reason, format!("element {i}: {}", refusal.detail)))?,
+            };
+            room -= ids.ids.len();
+            if ids.converted == Some(ids::Spelling::SingleInteger) {
+                ids.converted = None;
+            }
+            parts.push(Part { ids, group: self.group(field, element), parent: self.parent(element) });
+        }
+        Ok(parts)
+    }
+
+    /// Reports a mask or log-probabilities that are not as long as the ids, all or selected. Log-probabilities may also
+    /// be there for those ids only that the mask has.
+    fn check_lengths(&mut self, field: &Field, element: Element<'_>, mut lengths: [usize; 3], found: &mut Found) {
+        let all = lengths[0];
+        for (name, pointer) in [("mask", &field.mask), ("logprobs", &field.logprobs)] {
+            let Some(located) = pointer.as_ref().and_then(|pointer| self.find.locate(element, pointer)) else {
+                continue;
+            };
+            let len = self.find.count(&located);
+            if !lengths.contains(&len) {
+                let message = format!("the {name} has {len} items, the ids are {all}");
+                found.warnings.push(Warning { code: "odd_length", message, path: located.path });
+            } else if name == "mask" && len == all {
+                let json = self.find.tree.json(located.matches[0].node);
+                lengths[2] = items(&json).filter(|item| number(item) == Some(1.0)).count();
+            }
+        }
+    }
+
     fn read(&mut self, node: NodeId, pointer: &Pointer, max: usize) -> Result<Ids, Box<Refusal>> {
-        if let Some(ids) = self.tree.token_ids(node).filter(|ids| ids.len() <= max) {
+        if let Some(ids) = self.find.tree.token_ids(node).filter(|ids| ids.len() <= max) {
             return Ok(Ids::list(ids));
         }
-        ids::read(&self.tree.json(node), pointer.encoding(), max)
+        ids::read(&self.find.tree.json(node), pointer.encoding(), max)
     }
 
-    fn group(&mut self, field: &Field, found: &Match) -> Option<Vec<u8>> {
-        let node = self.tree.member(found.element?, field.by.as_ref()?)?;
-        Some(self.tree.json(node).into_owned())
+    fn group(&mut self, field: &Field, element: NodeId) -> Option<Vec<u8>> {
+        let node = self.find.tree.member(element, field.by.as_ref()?)?;
+        Some(self.find.tree.json(node).into_owned())
     }
 
-    fn parent(&mut self, found: &Match) -> Option<usize> {
-        let node = self.tree.member(found.element?, "parent")?;
-        std::str::from_utf8(&self.tree.json(node)).ok()?.parse().ok()
+    fn parent(&mut self, element: NodeId) -> Option<usize> {
+        let node = self.find.tree.member(element, "parent")?;
+        std::str::from_utf8(&self.find.tree.json(node)).ok()?.parse().ok()
     }
 
     /// The object that the text goes into.
@@ -303,10 +315,10 @@ impl<'r> Resolver<'r> {
         if above.is_empty() {
             object = element.map(|(place, _)| place).or(self.view.whole.as_ref()).cloned();
         } else {
-            for (start, steps, is_bare) in self.starts(element, above, true).into_iter().flatten() {
+            for (start, steps, is_bare) in self.find.starts(element, above, true).into_iter().flatten() {
                 // The text stays with the ids: a body that is itself the output takes it, even if it has an `output`.
                 if object.is_none() && (is_bare || !ids.is_bare) {
-                    let found = self.walk(start.node, steps).first().copied();
+                    let found = self.find.walk(start.node, steps).first().copied();
                     object = found.map(|found| Place { node: found.node, path: format!("{}{steps}", start.path) });
                 }
             }
@@ -314,7 +326,7 @@ impl<'r> Resolver<'r> {
         let Some(object) = object else {
             return Err(Refusal::new("no_text_place", format!("`{above}`, where the text would go, is not there")));
         };
-        match self.tree.kind(object.node) {
+        match self.find.tree.kind(object.node) {
             Kind::Object => Ok(object),
             other => {
                 let what = format!("`{}`, where the text would go, is {}, not an object", object.path, other.name());
@@ -324,17 +336,17 @@ impl<'r> Resolver<'r> {
     }
 
     fn existing(&mut self, field: &Field, element: Element<'_>, object: NodeId, key: &str, in_rows: bool) -> Existing {
-        let at_place = self.tree.member(object, key);
+        let at_place = self.find.tree.member(object, key);
         if let Some(texts) = at_place.and_then(|node| self.texts(node, in_rows)) {
             return Existing::Text { texts, at_place: true };
         }
         for pointer in &field.existing {
-            let located = self.locate(element, pointer);
+            let located = self.find.locate(element, pointer);
             if let Some(texts) = located.and_then(|located| self.texts(located.matches[0].node, in_rows)) {
                 return Existing::Text { texts, at_place: false };
             }
         }
-        match at_place.map(|node| self.tree.kind(node)) {
+        match at_place.map(|node| self.find.tree.kind(node)) {
             None | Some(Kind::Null) => Existing::Nothing,
             Some(kind) => Existing::Other(kind),
         }
@@ -342,8 +354,8 @@ impl<'r> Resolver<'r> {
 
     /// The content of a string; of a list of strings where there is a text for each row.
     fn texts(&mut self, node: NodeId, in_rows: bool) -> Option<Vec<Vec<u8>>> {
-        let kind = self.tree.kind(node);
-        let json = self.tree.json(node);
+        let kind = self.find.tree.kind(node);
+        let json = self.find.tree.json(node);
         let mut texts = Vec::new();
         match kind {
             Kind::String => texts.push(string_content(&json)?.into_owned()),
@@ -355,74 +367,6 @@ impl<'r> Resolver<'r> {
             _ => return None,
         }
         Some(texts)
-    }
-
-    /// What a pointer finds, without nulls; nothing if that is nothing.
-    fn locate<'p>(&mut self, element: Element<'_>, pointer: &'p Pointer) -> Option<Located<'p>> {
-        for (start, steps, is_bare) in self.starts(element, &pointer.text, false).into_iter().flatten() {
-            let matches = self.walk(start.node, steps);
-            if !matches.is_empty() {
-                return Some(Located { pointer, matches, path: format!("{}{steps}", start.path), is_bare });
-            }
-        }
-        None
-    }
-
-    /// Where a pointer may start. One under the output, or what such a pointer goes through (`is_parent`), may start from
-    /// a bare body too.
-    fn starts<'s>(&self, element: Element<'s>, pointer: &'s str, is_parent: bool) -> [Option<Start<'s>>; 2]
-    where
-        'r: 's,
-    {
-        if let Some((place, _)) = element {
-            return [Some((place, pointer, false)), None];
-        }
-        let Some((root, steps)) = split_first(pointer) else { return [None, None] };
-        let mut usual = None;
-        for (name, place) in &self.view.places {
-            if *name == root {
-                usual = Some((place, steps, false));
-            }
-        }
-        let bare = self.view.bare.as_ref().filter(|_| root == "output" && (is_parent || !steps.is_empty()));
-        [usual, bare.map(|place| (place, steps, true))]
-    }
-
-    fn walk(&mut self, start: NodeId, pointer: &str) -> Vec<Match> {
-        let mut matches = vec![Match { node: start, holder: None, element: None }];
-        for step in steps(pointer) {
-            let mut next = Vec::with_capacity(matches.len());
-            for from in matches {
-                if step == "*" {
-                    for node in self.tree.elements(from.node) {
-                        next.push(Match { node, element: Some(node), ..from });
-                    }
-                } else if let Some(node) = self.step(from.node, step) {
-                    let holder = if step.starts_with('!') { from.holder } else { Some(from.node) };
-                    next.push(Match { node, holder, ..from });
-                }
-            }
-            matches = next;
-        }
-        matches.retain(|found| self.tree.kind(found.node) != Kind::Null);
-        matches
-    }
-
-    /// One step that is not `*`.
-    fn step(&mut self, node: NodeId, step: &str) -> Option<NodeId> {
-        match step {
-            "!json" => self.tree.open_json(node),
-            // The others are last steps, which only say how the value is spelled.
-            _ if step.starts_with('!') => Some(node),
-            _ => {
-                let key = unescape_key(step)?;
-                match self.tree.kind(node) {
-                    Kind::Object => self.tree.member(node, &key),
-                    Kind::Array => self.tree.element(node, key.parse().ok()?),
-                    _ => None,
-                }
-            }
-        }
     }
 }
 

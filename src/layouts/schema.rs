@@ -175,7 +175,7 @@ impl Object<'_, '_> {
         let by = ["mask", "ranges", "tail"].map(|key| self.pointer(key, in_span));
         let rule = match &by {
             [Some(_), None, None] => {
-                self.done(&["mask", "value", "not"]);
+                self.done(&["mask", "value", "not", "length"]);
                 match (self.number("value"), self.number("not")) {
                     (Some(wanted), None) => Rule::Mask { wanted, equal: true },
                     (None, Some(wanted)) => Rule::Mask { wanted, equal: false },
@@ -192,9 +192,10 @@ impl Object<'_, '_> {
                 Rule::Tail { inside: true }
             }
         };
+        let length = self.pointer("length", in_span);
         self.leave(outer);
         let pointer = by.into_iter().flatten().next()?;
-        Some(Select { pointer, rule })
+        Some(Select { pointer, rule, length })
     }
 
     /// A number; true counts as 1, false as 0.

@@ -12,6 +12,8 @@ pub(crate) struct Select {
     /// Where the mask, the ranges or the number stand.
     pub pointer: Pointer,
     pub rule: Rule,
+    /// Where the number of ids stands that count: those after them fill the list up.
+    pub length: Option<Pointer>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,23 +27,28 @@ pub(crate) enum Rule {
 }
 
 impl Select {
-    /// The selection, for the report; `path` is the address of what `pointer` points to.
-    pub(crate) fn report(&self, path: String) -> SelectReport {
+    /// The selection, for the report; `path` is the address of what `pointer` points to, `length` of what `length` does.
+    pub(crate) fn report(&self, path: String, length: Option<String>) -> SelectReport {
         match self.rule {
-            Rule::Mask { wanted, equal: true } => SelectReport::Value { mask: path, value: wanted },
-            Rule::Mask { wanted, equal: false } => SelectReport::Not { mask: path, not: wanted },
+            Rule::Mask { wanted, equal: true } => SelectReport::Value { mask: path, value: wanted, length },
+            Rule::Mask { wanted, equal: false } => SelectReport::Not { mask: path, not: wanted, length },
             Rule::Ranges { inside } => SelectReport::Ranges { ranges: path, inside },
             Rule::Tail { inside } => SelectReport::Tail { tail: path, inside },
         }
     }
 
-    /// The selected ids; `json` is the text of what `pointer` points to.
-    pub(crate) fn apply(&self, ids: &Ids, json: &[u8]) -> Result<Ids, Box<Refusal>> {
+    /// The selected ids; `json` is the text of what `pointer` points to, `length` of what `length` does.
+    pub(crate) fn apply(&self, ids: &Ids, json: &[u8], length: Option<&[u8]>) -> Result<Ids, Box<Refusal>> {
         let len = ids.ids.len();
-        if ids.rows.is_some() && !matches!(self.rule, Rule::Mask { .. }) {
-            let what = "ranges and tails select from a list, not from a list of lists";
+        if ids.rows.is_some() && !(matches!(self.rule, Rule::Mask { .. }) && length.is_none()) {
+            let what = "ranges, tails and lengths select from a list, not from a list of lists";
             return Err(Refusal::new("bad_selection", what));
         }
+        let count = length.map_or(Some(len), |length| whole(length, len));
+        let Some(count) = count else {
+            let what = format!("the number of ids that count is not from 0 to {len}");
+            return Err(Refusal::new("bad_selection", what));
+        };
         let mut chosen = Vec::with_capacity(len);
         match self.rule {
             Rule::Mask { wanted, equal } => mask_rows(json, ids, &mut |n| chosen.push((n == wanted) == equal))?,
@@ -69,6 +76,7 @@ impl Select {
                 chosen.resize(len, inside);
             }
         }
+        chosen[count..].fill(false);
         Ok(keep(ids, &chosen))
     }
 }

@@ -105,6 +105,8 @@ pub enum SelectReport {
         mask: String,
         /// The value.
         value: f64,
+        /// Address of the number of ids that count, before padding.
+        length: Option<String>,
     },
     /// Ids where the mask has another value.
     Not {
@@ -112,6 +114,8 @@ pub enum SelectReport {
         mask: String,
         /// The value it has not.
         not: f64,
+        /// Address of the number of ids that count, before padding.
+        length: Option<String>,
     },
     /// Ids in ranges, or outside.
     Ranges {

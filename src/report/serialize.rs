@@ -126,13 +126,13 @@ impl Comparison {
 
 impl SelectReport {
     fn value(&self) -> Value<'_> {
-        let (by, path, second) = match self {
-            SelectReport::Value { mask, value } => ("mask", mask, ("value", Value::Number(*value))),
-            SelectReport::Not { mask, not } => ("mask", mask, ("not", Value::Number(*not))),
-            SelectReport::Ranges { ranges, inside } => ("ranges", ranges, ("inside", Value::Flag(*inside))),
-            SelectReport::Tail { tail, inside } => ("tail", tail, ("inside", Value::Flag(*inside))),
+        let (by, path, second, length) = match self {
+            SelectReport::Value { mask, value, length } => ("mask", mask, ("value", Value::Number(*value)), length),
+            SelectReport::Not { mask, not, length } => ("mask", mask, ("not", Value::Number(*not)), length),
+            SelectReport::Ranges { ranges, inside } => ("ranges", ranges, ("inside", Value::Flag(*inside)), &None),
+            SelectReport::Tail { tail, inside } => ("tail", tail, ("inside", Value::Flag(*inside)), &None),
         };
-        Value::Members(vec![(by, Value::Text(path)), second])
+        Value::Members(vec![(by, Value::Text(path)), second, ("length", Value::text(length.as_deref()))])
     }
 }
 

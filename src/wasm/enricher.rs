@@ -58,10 +58,21 @@ impl EnricherCore {
     }
 }
 
+thread_local! {
+    /// The options of the last `strip`, and what they were read from: a file is stripped line by line, and reading all
+    /// layouts takes longer than most lines do.
+    static LAST: RefCell<Option<(String, EnrichOptions)>> = const { RefCell::new(None) };
+}
+
 /// Takes the texts of a default enrichment out of a body again. `options` as for [`EnricherCore`].
 #[wasm_bindgen]
 pub fn strip(body: &[u8], options: &str) -> Result<Uint8Array, JsValue> {
-    let options = EnrichOptions::from_json(options.as_bytes()).map_err(to_js_error)?;
-    let body = crate::enrich::strip(body, &options).map_err(to_js_error)?;
-    Ok(Uint8Array::from(body.as_slice()))
+    let known = LAST.take().filter(|(text, _)| text == options);
+    let last = match known {
+        Some(last) => last,
+        None => (options.to_owned(), EnrichOptions::from_json(options.as_bytes()).map_err(to_js_error)?),
+    };
+    let stripped = crate::enrich::strip(body, &last.1).map_err(to_js_error);
+    LAST.set(Some(last));
+    stripped.map(|body| Uint8Array::from(body.as_slice()))
 }

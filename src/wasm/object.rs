@@ -126,6 +126,21 @@ impl Tree for JsTree {
         (!member.is_undefined() && !member.is_function()).then(|| self.push_child(object, key, member))
     }
 
+    fn keys(&self, object: NodeId, tell: &mut dyn FnMut(&[u8])) {
+        match &self.nodes[object as usize] {
+            Node::Inner { json, node } => self.inner[*json].1.keys(*node, tell),
+            Node::Js { value, .. } => {
+                let keys = Reflect::own_keys(value).unwrap_or_default();
+                for index in 0..keys.length() {
+                    // A symbol is no key of JSON.
+                    if let Some(key) = keys.get(index).as_string() {
+                        tell(key.as_bytes());
+                    }
+                }
+            }
+        }
+    }
+
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
         let Some(value) = self.js(array) else {
             return self.in_inner(array, &|json, node| json.element(node, index));

@@ -1,0 +1,238 @@
+//! Follows the pointers of layouts through one span.
+
+use super::Pointer;
+use super::pointer::{split_first, unescape_key};
+use crate::json::string_content;
+use crate::view::{Keys, Kind, NodeId, Place, Tree, View};
+
+/// What a pointer found.
+pub(super) struct Located<'p> {
+    pub pointer: &'p Pointer,
+    /// Not null, in order, at least one.
+    pub matches: Vec<Match>,
+    pub path: String,
+    /// Found from the root of a bare body.
+    pub is_bare: bool,
+    /// Where it started, and the steps from there.
+    start: NodeId,
+    steps: &'p str,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Match {
+    pub node: NodeId,
+    /// The object or list that holds the value.
+    pub holder: Option<NodeId>,
+    /// The element of the last `*`.
+    pub element: Option<NodeId>,
+    /// Its number among all that this `*` found.
+    number: usize,
+}
+
+/// The element that `each` found, where pointers start instead of the span, and its number.
+pub(super) type Element<'e> = Option<(&'e Place, usize)>;
+
+/// A place, the steps of a pointer from there, and whether it is the root of a bare body.
+type Start<'s, 'p> = (&'s Place, &'p str, bool);
+
+pub(super) struct Finder<'r> {
+    pub tree: &'r mut dyn Tree,
+    view: &'r View,
+    /// The keys of each place of the view.
+    keys: Vec<Keys>,
+}
+
+impl<'r> Finder<'r> {
+    pub(super) fn new(tree: &'r mut dyn Tree, view: &'r View) -> Finder<'r> {
+        let mut keys = Vec::with_capacity(view.places.len());
+        for (_, place) in &view.places {
+            keys.push(Keys::of(tree, place.node));
+        }
+        Finder { tree, view, keys }
+    }
+
+    /// What a pointer finds, without nulls; nothing if that is nothing.
+    pub(super) fn locate<'p>(&mut self, element: Element<'_>, pointer: &'p Pointer) -> Option<Located<'p>> {
+        for (start, steps, is_bare) in self.starts(element, &pointer.text, false).into_iter().flatten() {
+            let matches = self.walk(start.node, steps);
+            if !matches.is_empty() {
+                let path = format!("{}{steps}", start.path);
+                return Some(Located { pointer, matches, path, is_bare, start: start.node, steps });
+            }
+        }
+        None
+    }
+
+    /// Whether a pointer into the span may find something, as the keys of its places tell.
+    pub(super) fn may_be_there(&mut self, pointer: &Pointer) -> bool {
+        let may = |keys: &Keys| pointer.second.is_none_or(|hash| keys.may_have(hash));
+        self.keys.iter().any(may) || self.view.bare.as_ref().is_some_and(|(_, keys)| may(keys))
+    }
+
+    /// Whether a pointer into the span finds anything.
+    pub(super) fn is_there(&mut self, pointer: &Pointer) -> bool {
+        let starts = self.starts(None, &pointer.text, false);
+        starts.into_iter().flatten().any(|(start, steps, _)| self.leads(start.node, steps))
+    }
+
+    fn leads(&mut self, node: NodeId, steps: &str) -> bool {
+        match split_first(steps) {
+            None => self.tree.kind(node) != Kind::Null,
+            Some(("*", rest)) => self.elements(node, rest).into_iter().any(|element| self.leads(element, rest)),
+            Some((step, rest)) => self.step(node, step).is_some_and(|node| self.leads(node, rest)),
+        }
+    }
+
+    /// The values that a pointer into the span leads to, one by one.
+    pub(super) fn each(&mut self, pointer: &Pointer) -> Vec<Place> {
+        let mut places = Vec::new();
+        for (start, steps, _) in self.starts(None, &pointer.text, false).into_iter().flatten() {
+            self.collect(start.clone(), steps, &mut places);
+            if !places.is_empty() {
+                break;
+            }
+        }
+        places
+    }
+
+    fn collect(&mut self, from: Place, steps: &str, out: &mut Vec<Place>) {
+        match split_first(steps) {
+            None if self.tree.kind(from.node) == Kind::Null => {}
+            None => out.push(from),
+            Some(("*", rest)) => {
+                for (i, node) in self.elements(from.node, rest).into_iter().enumerate() {
+                    self.collect(Place { node, path: format!("{}/{i}", from.path) }, rest, out);
+                }
+            }
+            Some((step, rest)) => {
+                if let Some(node) = self.step(from.node, step) {
+                    self.collect(Place { node, path: format!("{}/{step}", from.path) }, rest, out);
+                }
+            }
+        }
+    }
+
+    /// How many values there are where something was found, nulls included.
+    pub(super) fn count(&mut self, located: &Located<'_>) -> usize {
+        if located.pointer.is_every() {
+            return self.follow(located.start, located.steps).len();
+        }
+        self.tree.len(located.matches[0].node)
+    }
+
+    /// The elements of the last `*` of what was found, with the value found in each.
+    pub(super) fn elements_with(&mut self, located: &Located<'_>) -> Vec<(NodeId, Option<NodeId>)> {
+        let mut rest = located.steps;
+        let mut after_star = rest;
+        while let Some((step, after)) = split_first(rest) {
+            rest = after;
+            if step == "*" {
+                after_star = after;
+            }
+        }
+        let to_star = located.steps.get(..located.steps.len() - after_star.len()).unwrap_or_default();
+        let mut pairs = Vec::new();
+        for element in self.follow(located.start, to_star) {
+            pairs.push((element.node, None));
+        }
+        for found in &located.matches {
+            pairs[found.number].1 = Some(found.node);
+        }
+        pairs
+    }
+
+    /// Where a pointer may start. One under the output, or what such a pointer goes through (`is_parent`), may start from
+    /// a bare body too.
+    pub(super) fn starts<'s, 'p>(
+        &self,
+        element: Element<'s>,
+        pointer: &'p str,
+        is_parent: bool,
+    ) -> [Option<Start<'s, 'p>>; 2]
+    where
+        'r: 's,
+    {
+        if let Some((place, _)) = element {
+            return [Some((place, pointer, false)), None];
+        }
+        let Some((root, steps)) = split_first(pointer) else { return [None, None] };
+        let mut usual = None;
+        for (name, place) in &self.view.places {
+            if *name == root {
+                usual = Some((place, steps, false));
+            }
+        }
+        let bare = self.view.bare.as_ref().filter(|_| root == "output" && (is_parent || !steps.is_empty()));
+        [usual, bare.map(|(place, _)| (place, steps, true))]
+    }
+
+    /// The values that steps lead to, without nulls.
+    pub(super) fn walk(&mut self, start: NodeId, steps: &str) -> Vec<Match> {
+        let mut matches = self.follow(start, steps);
+        matches.retain(|found| self.tree.kind(found.node) != Kind::Null);
+        matches
+    }
+
+    fn follow(&mut self, start: NodeId, mut steps: &str) -> Vec<Match> {
+        let mut matches = vec![Match { node: start, holder: None, element: None, number: 0 }];
+        while let Some((step, rest)) = split_first(steps) {
+            steps = rest;
+            // The first tells for all: those that are spelled otherwise must not go unseen.
+            if step == "!tokenid" {
+                let first = matches.first().copied();
+                if !first.is_some_and(|first| self.spells_token_ids(first.node)) {
+                    matches.clear();
+                }
+                return matches;
+            }
+            let mut next = Vec::with_capacity(matches.len());
+            for from in matches {
+                if step == "*" {
+                    for node in self.elements(from.node, rest) {
+                        next.push(Match { node, element: Some(node), number: next.len(), ..from });
+                    }
+                } else if let Some(node) = self.step(from.node, step) {
+                    let holder = if step.starts_with('!') { from.holder } else { Some(from.node) };
+                    next.push(Match { node, holder, ..from });
+                }
+            }
+            matches = next;
+        }
+        matches
+    }
+
+    /// The elements of a list in which `rest` may lead on. Of a list of numbers, which can be long and of which each
+    /// would become a node, nothing does.
+    fn elements(&mut self, list: NodeId, rest: &str) -> Vec<NodeId> {
+        let is_in_vain = !rest.is_empty()
+            && self.tree.kind(list) == Kind::Array
+            && self.tree.element(list, 0).is_some_and(|first| self.tree.kind(first) == Kind::Number);
+        if is_in_vain { Vec::new() } else { self.tree.elements(list) }
+    }
+
+    /// One step that is not `*`.
+    fn step(&mut self, node: NodeId, step: &str) -> Option<NodeId> {
+        match step {
+            "!json" => self.tree.open_json(node),
+            "!tokenid" => self.spells_token_ids(node).then_some(node),
+            // The others are last steps, which only say how the value is spelled.
+            _ if step.starts_with('!') => Some(node),
+            _ => {
+                let key = unescape_key(step)?;
+                match self.tree.kind(node) {
+                    Kind::Object => self.tree.member(node, &key),
+                    Kind::Array => self.tree.element(node, key.parse().ok()?),
+                    _ => None,
+                }
+            }
+        }
+    }
+
+    /// Whether a value is a string `token_id:N`, or a list that begins with one: elsewhere the same members hold text.
+    fn spells_token_ids(&mut self, node: NodeId) -> bool {
+        let first = if self.tree.kind(node) == Kind::Array { self.tree.element(node, 0) } else { Some(node) };
+        first.is_some_and(|first| {
+            string_content(&self.tree.json(first)).is_some_and(|content| content.starts_with(b"token_id:"))
+        })
+    }
+}

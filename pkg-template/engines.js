@@ -2,7 +2,7 @@
  * The two WebAssembly instances of this process. `slim` decodes nearly every tokenizer; `general` holds the Rust
  * `tokenizers` crate too and is loaded only when a file needs it. Objects of one cannot be given to the other.
  */
-import { Token2TextError, asToken2TextError } from "./errors.js";
+import { Token2TextError, messageOf } from "./errors.js";
 
 /** That of general, which has `encode` too. @typedef {typeof import("./general.js")} Glue */
 /** @typedef {{ glue: Glue, memory: WebAssembly.Memory }} Instance */
@@ -64,7 +64,7 @@ export async function loadGeneral() {
     await generalReady;
   } catch (error) {
     const message = "this tokenizer needs the general engine, and general_bg.wasm could not be loaded";
-    throw new Token2TextError("engine_not_available", `${message}: ${asToken2TextError(error).message}`, { cause: error });
+    throw new Token2TextError("engine_not_available", `${message}: ${messageOf(error)}`, { cause: error });
   } finally {
     generalReady = undefined;
   }

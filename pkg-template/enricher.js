@@ -6,6 +6,7 @@ import { Tokenizer, coreIn, instanceOf } from "./tokenizer.js";
 
 /** @typedef {import("./general.js").EnricherCore} Core */
 /** @typedef {import("./layout.js").Layout} Layout */
+/** @typedef {import("./tokenizer.js").Bytes} Bytes */
 /** @typedef {import("./report.js").Report} Report */
 /**
  * @typedef {object} EnricherOptions
@@ -68,7 +69,7 @@ export class Enricher {
    *
    * @template T
    * @param {T} object
-   * @returns {{ span: T, report: Report }}
+   * @returns {{ span: import("./report.js").Enriched<T>, report: Report }}
    */
   enrich(object) {
     const core = this.#alive();
@@ -90,13 +91,13 @@ export class Enricher {
    * Enriches a body as it is on the wire or on disk: a JSON document or JSON lines.
    *
    * @param {Uint8Array | ArrayBuffer} bytes
-   * @returns {{ body: Uint8Array, report: Report }}
+   * @returns {{ body: Bytes, report: Report }}
    */
   enrichBody(bytes) {
     const core = this.#alive();
     const body = bodyBytes(bytes, "enrichBody");
     try {
-      return /** @type {{ body: Uint8Array, report: Report }} */ (core.enrichBody(body));
+      return /** @type {{ body: Bytes, report: Report }} */ (core.enrichBody(body));
     } catch (error) {
       throw asToken2TextError(error);
     }
@@ -123,14 +124,14 @@ export class Enricher {
  *
  * @param {Uint8Array | ArrayBuffer} bytes
  * @param {StripOptions} [options]
- * @returns {Uint8Array}
+ * @returns {Bytes}
  */
 export function strip(bytes, options = {}) {
   const { glue } = slim();
   const body = bodyBytes(bytes, "strip");
   const json = optionsText(options, "strip");
   try {
-    return glue.strip(body, json);
+    return /** @type {Bytes} */ (glue.strip(body, json));
   } catch (error) {
     throw asToken2TextError(error);
   }

@@ -7,7 +7,7 @@
  */
 export class Token2TextError extends Error {
   /**
-   * @param {string} code
+   * @param {ErrorCode} code
    * @param {string} message
    * @param {ErrorOptions} [options]
    */
@@ -15,10 +15,16 @@ export class Token2TextError extends Error {
     super(message, options);
     /** @type {string} */
     this.name = code === "aborted" ? "AbortError" : "Token2TextError";
-    /** @type {string} */
+    /** @type {ErrorCode} */
     this.code = code;
   }
 }
+
+/**
+ * @typedef {"aborted" | "compressed_input" | "engine_not_available" | "freed" | "instance_lost" | "internal" | "invalid_body" |
+ *   "invalid_ids" | "invalid_layout" | "invalid_options" | "invalid_tokenizer" | "limit_exceeded" | "not_initialised" |
+ *   "unknown_format" | "unreadable_source" | "unsupported_tokenizer" | "wasm_blocked"} ErrorCode
+ */
 
 /**
  * What the WebAssembly side threw, as a Token2TextError.
@@ -28,16 +34,20 @@ export class Token2TextError extends Error {
  */
 export function asToken2TextError(error) {
   if (error instanceof Token2TextError) return error;
-  if (error instanceof Error && "code" in error && typeof error.code === "string") {
-    return new Token2TextError(error.code, error.message, { cause: error });
+  // Our codes are lower case; those of Node are not.
+  if (error instanceof Error && "code" in error && /^[a-z_]+$/.test(String(error.code))) {
+    return new Token2TextError(/** @type {ErrorCode} */ (error.code), error.message, { cause: error });
   }
-  const what = messageOf(error);
-  return new Token2TextError("internal", `token2text failed (${what}); this is a bug, please report it`, { cause: error });
+  // Rust ends the instance when an allocation fails, which cannot be told from a bug.
+  const memory = error instanceof WebAssembly.RuntimeError ? ", unless WebAssembly's 4 GiB of memory ran out" : "";
+  const what = `token2text failed (${messageOf(error)}); this is a bug${memory}: please report it`;
+  return new Token2TextError("internal", what, { cause: error });
 }
 
 /** What went wrong, in words; fetch hides it in `cause`. @param {unknown} error */
 export function messageOf(error) {
   if (!(error instanceof Error)) return String(error);
+  if (error instanceof Token2TextError) return error.message;
   return error.cause instanceof Error && error.cause.message ? `${error.message} (${error.cause.message})` : error.message;
 }
 

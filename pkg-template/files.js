@@ -15,17 +15,20 @@ const builtin = (name) => process.getBuiltinModule(name);
 /** Whether there are files to open. */
 export const hasFiles = typeof process === "object" && typeof process.getBuiltinModule === "function";
 
+/** Whether it is a URL and no path: one letter and a colon is a Windows drive. @param {string | URL} source */
+export function isAddress(source) {
+  return /^[a-z][a-z0-9+.-]+:/i.test(String(source));
+}
+
 /**
- * Opens a path or a `file:` URL; undefined for another URL. A string without a scheme is a path; one letter and a colon is
- * a Windows drive.
+ * Opens a path or a `file:` URL; undefined for another URL.
  *
  * @param {string | URL} source
  * @returns {Promise<AsyncSource> | undefined}
  */
 export function openFile(source) {
-  const isFileUrl = /^file:/i.test(String(source));
-  if (!isFileUrl && (source instanceof URL || /^[a-z][a-z0-9+.-]+:/i.test(source))) return undefined;
-  return openPath(isFileUrl ? builtin("node:url").fileURLToPath(source) : String(source));
+  if (!isAddress(source)) return openPath(String(source));
+  return /^file:/i.test(String(source)) ? openPath(builtin("node:url").fileURLToPath(String(source))) : undefined;
 }
 
 /** @param {string} path */

@@ -3,7 +3,7 @@ import { Token2TextError, describe } from "./errors.js";
 /**
  * Token ids: an array of whole numbers, or any integer typed array. Each id lies between 0 and 4294967295.
  *
- * @typedef {number[] | Uint32Array | Int32Array | BigInt64Array | BigUint64Array | Uint16Array | Int16Array | Uint8Array |
+ * @typedef {readonly number[] | Uint32Array | Int32Array | BigInt64Array | BigUint64Array | Uint16Array | Int16Array | Uint8Array |
  *   Int8Array | Uint8ClampedArray} TokenIds
  */
 

@@ -3,6 +3,7 @@ import { setHost, setInstance } from "./engines.js";
 // Not by `import()`, which service workers forbid and which one-file bundles of workers cannot have.
 import * as generalGlue from "./general.js";
 import { instantiate } from "./instantiate.js";
+import { checkOptions } from "./options.js";
 import * as slimGlue from "./slim.js";
 
 export { Token2TextError } from "./errors.js";
@@ -10,7 +11,9 @@ export { Enricher, strip } from "./enricher.js";
 export { Tokenizer } from "./tokenizer.js";
 
 /** @typedef {import("./instantiate.js").WasmSource} WasmSource */
+/** @typedef {import("./errors.js").ErrorCode} ErrorCode */
 /** @typedef {import("./tokenizer.js").TokenIds} TokenIds */
+/** @typedef {import("./tokenizer.js").Bytes} Bytes */
 /** @typedef {import("./tokenizer.js").Source} Source */
 /** @typedef {import("./tokenizer.js").Progress} Progress */
 /** @typedef {import("./tokenizer.js").TokenizerInfo} TokenizerInfo */
@@ -24,6 +27,8 @@ export { Tokenizer } from "./tokenizer.js";
 /** @typedef {import("./layout.js").Layout} Layout */
 /** @typedef {import("./report.js").Report} Report */
 /** @typedef {import("./report.js").ReportField} ReportField */
+/** @typedef {import("./report.js").ReportTotals} ReportTotals */
+/** @typedef {import("./layout.js").LayoutField} LayoutField */
 
 /** @type {Promise<void> | undefined} */
 let ready;
@@ -38,18 +43,21 @@ let ready;
  *   tokenizer needs it.
  * @returns {Promise<void>}
  */
-export function init(source = new URL("./slim_bg.wasm", import.meta.url), { general } = {}) {
-  ready ??= start(source, general).catch((error) => {
+export function init(source = new URL("./slim_bg.wasm", import.meta.url), options) {
+  ready ??= start(source, options).catch((error) => {
     ready = undefined;
     throw error;
   });
   return ready;
 }
 
-/** @param {WasmSource | Promise<WasmSource>} source @param {WasmSource | Promise<WasmSource>} [generalSource] */
-async function start(source, generalSource) {
+/** @param {WasmSource | Promise<WasmSource>} source @param {{ general?: WasmSource | Promise<WasmSource> }} [options] */
+async function start(source, options) {
+  const { general } = checkOptions(options, ["general"], "init");
+  // A failure is told when somebody needs it.
+  if (general instanceof Promise) general.catch(() => {});
   setInstance("slim", slimGlue, await instantiate(slimGlue, source, "slim_bg.wasm"));
-  setHost({ loadGeneral: () => startGeneral(generalSource) });
+  setHost({ loadGeneral: () => startGeneral(general) });
 }
 
 async function startGeneral(source = /** @type {WasmSource | Promise<WasmSource>} */ (new URL("./general_bg.wasm", import.meta.url))) {

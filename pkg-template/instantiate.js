@@ -33,7 +33,8 @@ export async function compile(source, file) {
   try {
     const module = await compileAny(await source, file);
     // The glue keeps the first module it is given, also one it cannot use.
-    if (WebAssembly.Module.exports(module).some(({ name }) => name === "tokenizercore_new")) return module;
+    const glue = `./${file.replace("wasm", "js")}`;
+    if (WebAssembly.Module.imports(module).some((wanted) => wanted.module === glue)) return module;
     throw new Token2TextError("unreadable_source", `this WebAssembly module is not ${file}`);
   } catch (error) {
     throw inWords(error, file);
@@ -53,7 +54,7 @@ async function compileAny(source, file) {
   const type = response.headers.get("content-type") ?? "";
   if (type.startsWith("text/html")) {
     const what = `${response.url || `the Response for ${file}`} is an HTML page, not ${file}`;
-    throw new Token2TextError("unreadable_source", `${what}: the server has no such file. ${whereToPut(file)}`);
+    throw new Token2TextError("unreadable_source", `${what}: the server has no such file`);
   }
   // Compiling while it arrives works with this media type only, which not every server sends.
   if (type === "application/wasm") return WebAssembly.compileStreaming(response);

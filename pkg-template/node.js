@@ -13,17 +13,23 @@ export { Tokenizer } from "./tokenizer.js";
 /** There is nothing to wait for here; so that the same code runs in browsers. */
 export async function init() {}
 
-setInstance("slim", slimGlue, slimGlue.initSync({ module: read(new URL("./slim_bg.wasm", import.meta.url)) }));
+/** Bundlers look for this very spelling, which throws where a bundle has no address of its own. */
+const FILES = {
+  "./slim_bg.wasm": () => new URL("./slim_bg.wasm", import.meta.url),
+  "./general_bg.wasm": () => new URL("./general_bg.wasm", import.meta.url),
+};
+
+setInstance("slim", slimGlue, slimGlue.initSync({ module: read("./slim_bg.wasm") }));
 setHost({ loadGeneral: async () => loadGeneralSync(), loadGeneralSync, openFile });
 
 function loadGeneralSync() {
-  setInstance("general", generalGlue, generalGlue.initSync({ module: read(new URL("./general_bg.wasm", import.meta.url)) }));
+  setInstance("general", generalGlue, generalGlue.initSync({ module: read("./general_bg.wasm") }));
 }
 
-/** @param {URL} file */
+/** @param {"./slim_bg.wasm" | "./general_bg.wasm"} file */
 function read(file) {
   try {
-    return readFileSync(file);
+    return readFileSync(FILES[file]());
   } catch (error) {
     const cure = 'If a bundler made one file of this program, mark "token2text" as external, or import "token2text/inline"';
     throw new Token2TextError("unreadable_source", `token2text cannot read its own file: ${messageOf(error)}. ${cure}`, { cause: error });

@@ -1,9 +1,9 @@
 /** Checks of what callers give, for the classes of this thread and for those of the worker. */
-import { Token2TextError, describe } from "./errors.js";
-import { isKind } from "./source.js";
+import { Token2TextError, describe, messageOf } from "./errors.js";
+import { asBytes, isKind } from "./source.js";
 
 export const PLAIN_OPTIONS = ["config", "compat", "engine"];
-export const LOAD_OPTIONS = [...PLAIN_OPTIONS, "hash", "onProgress", "signal"];
+const LOAD_OPTIONS = [...PLAIN_OPTIONS, "hash", "onProgress", "signal"];
 
 /**
  * The options as an object; an unknown name is an error, so that a typing mistake never passes for a default.
@@ -27,6 +27,27 @@ export function checkOptions(options, known, call) {
   return options;
 }
 
+/** The options of `Tokenizer.load`. @param {import("./tokenizer.js").LoadOptions} [options] */
+export function checkLoadOptions(options) {
+  const checked = checkOptions(options, LOAD_OPTIONS, "Tokenizer.load");
+  const { onProgress, signal } = checked;
+  if (onProgress !== undefined && typeof onProgress !== "function") {
+    throw new Token2TextError("invalid_options", `\`onProgress\` must be a function, not ${describe(onProgress)}`);
+  }
+  if (signal !== undefined && !isKind(signal, "AbortSignal")) {
+    throw new Token2TextError("invalid_options", `\`signal\` must be an AbortSignal, not ${describe(signal)}`);
+  }
+  return checked;
+}
+
+/** The bytes for `Tokenizer.fromBytes`. @param {unknown} value */
+export function plainBytes(value) {
+  const bytes = asBytes(value);
+  if (bytes) return bytes;
+  const cure = "use `await Tokenizer.load(...)` for a URL, a path, a Response or a Blob";
+  throw new Token2TextError("invalid_options", `Tokenizer.fromBytes takes bytes, not ${describe(value)}; ${cure}`);
+}
+
 /**
  * Tokenizers by pattern; one alone is for everything.
  *
@@ -39,6 +60,10 @@ export function tokenizerEntries(tokenizers, isTokenizer) {
   if (isTokenizer(tokenizers)) return [["*", tokenizers]];
   const wanted = "an Enricher takes one Tokenizer, or an object such as { \"Qwen/*\": tokenizer }";
   if (!isKind(tokenizers, "Object")) throw new Token2TextError("invalid_options", `${wanted}, not ${describe(tokenizers)}`);
+  if (typeof (/** @type {{ decode?: unknown }} */ (tokenizers).decode) === "function") {
+    const cure = "take both from the same of token2text, token2text/worker and token2text/inline";
+    throw new Token2TextError("invalid_options", `this Tokenizer is of another entry of the package than the Enricher; ${cure}`);
+  }
   const entries = Object.entries(/** @type {Record<string, unknown>} */ (tokenizers));
   if (entries.length === 0) throw new Token2TextError("invalid_options", `${wanted}, not an empty object`);
   for (const [pattern, value] of entries) {
@@ -54,9 +79,20 @@ export function optionsText(options, call) {
   if (!isKind(options, "Object")) {
     throw new Token2TextError("invalid_options", `the options of ${call} must be an object, not ${describe(options)}`);
   }
+  return jsonText(options, `the options of ${call}`);
+}
+
+/** @param {unknown} value @param {string} what @returns {string} */
+export function jsonText(value, what) {
   try {
-    return JSON.stringify(options);
+    return JSON.stringify(value, refuseOddNumbers);
   } catch (error) {
-    throw new Token2TextError("invalid_options", `the options of ${call} cannot be written as JSON`, { cause: error });
+    throw new Token2TextError("invalid_options", `${what} cannot be written as JSON: ${messageOf(error)}`, { cause: error });
   }
+}
+
+/** JSON would make null of them, which is a default. @param {string} name @param {unknown} value */
+function refuseOddNumbers(name, value) {
+  if (typeof value === "number" && !Number.isFinite(value)) throw new TypeError(`\`${name}\` is ${value}`);
+  return value;
 }

@@ -57,3 +57,12 @@ export interface Report {
   warnings: { code: string; message: string; path: string }[];
   totals: ReportTotals;
 }
+
+/** A record with texts written into it: what it was, and in every object whatever a layout adds. */
+export type Enriched<T> = T extends readonly (infer Item)[]
+  ? Enriched<Item>[]
+  : T extends ArrayBufferView
+    ? T
+    : T extends object
+      ? { [Key in keyof T]: Enriched<T[Key]> } & { [added: string]: any }
+      : T;

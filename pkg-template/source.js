@@ -28,13 +28,44 @@ export async function readSource(source, options) {
     const raw = await collect(opened, options);
     return isGzip(raw) ? await gunzip(raw, opened.name, options) : raw;
   } catch (error) {
-    if (signal?.aborted) {
-      throw new Token2TextError("aborted", `loading the ${options.what} was aborted`, { cause: signal.reason });
-    }
+    if (signal?.aborted) throw aborted(signal, options.what);
     if (error instanceof Token2TextError) throw error;
-    const name = typeof source === "string" || source instanceof URL ? `${source}` : `the ${options.what}`;
+    const name = isAddressLike(source) ? `${source}` : `the ${options.what}`;
     throw new Token2TextError("unreadable_source", `cannot read ${name}: ${messageOf(error)}`, { cause: error });
   }
+}
+
+/** @param {AbortSignal} signal @param {string} what */
+function aborted(signal, what) {
+  return new Token2TextError("aborted", `loading the ${what} was aborted`, { cause: signal.reason });
+}
+
+/**
+ * Waits for something that knows of no signal, but no longer than until the signal is aborted.
+ *
+ * @param {Promise<void>} work
+ * @param {AbortSignal | undefined} signal
+ * @param {string} what
+ */
+export async function unlessAborted(work, signal, what) {
+  if (!signal) return work;
+  /** @type {() => void} */
+  let stop = () => {};
+  const stopped = new Promise((_, reject) => {
+    stop = () => reject(aborted(signal, what));
+    if (signal.aborted) stop();
+    signal.addEventListener("abort", stop);
+  });
+  try {
+    await Promise.race([work, stopped]);
+  } finally {
+    signal.removeEventListener("abort", stop);
+  }
+}
+
+/** @param {unknown} value @returns {value is string | URL} */
+function isAddressLike(value) {
+  return typeof value === "string" || isKind(value, "URL");
 }
 
 /** @param {Uint8Array} bytes */
@@ -62,11 +93,16 @@ export function asBytes(value) {
   return undefined;
 }
 
+/** The same bytes in memory of their own where they are shared between threads, which most of the platform refuses. @param {Uint8Array} bytes */
+export function unshared(bytes) {
+  return isKind(bytes.buffer, "SharedArrayBuffer") ? Uint8Array.prototype.slice.call(bytes) : bytes;
+}
+
 /** @param {Source} source @param {ReadOptions} options @returns {Promise<AsyncSource>} */
 async function open(source, { what, signal }) {
   const bytes = asBytes(source);
-  if (bytes) return { chunks: once(bytes), total: bytes.length, name: `the ${what}` };
-  if (typeof source === "string" || source instanceof URL) {
+  if (bytes) return { chunks: once(unshared(bytes)), total: bytes.length, name: `the ${what}` };
+  if (isAddressLike(source)) {
     return (await currentHost().openFile?.(source)) ?? openResponse(await fetchResponse(source, what, signal), what, signal);
   }
   if (isKind(source, "Response")) return openResponse(await fetchResponse(/** @type {Response} */ (source), what), what, signal);

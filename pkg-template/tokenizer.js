@@ -2,8 +2,8 @@
 import { general, loadGeneral, slim } from "./engines.js";
 import { Token2TextError, asToken2TextError, describe } from "./errors.js";
 import { countIds, writeIds } from "./ids.js";
-import { LOAD_OPTIONS, PLAIN_OPTIONS, checkOptions } from "./options.js";
-import { asBytes, isKind, readSource } from "./source.js";
+import { PLAIN_OPTIONS, checkLoadOptions, checkOptions, jsonText, plainBytes } from "./options.js";
+import { asBytes, isKind, readSource, unlessAborted, unshared } from "./source.js";
 
 /** @typedef {import("./ids.js").TokenIds} TokenIds */
 /** @typedef {import("./source.js").Source} Source */
@@ -20,6 +20,7 @@ import { asBytes, isKind, readSource } from "./source.js";
  * @property {"table" | "chain" | "general"} engine What decodes.
  * @property {string} [sha256] Of the plain file; only when it was loaded with `hash`.
  */
+/** Bytes in memory of their own, as `fetch` and `Blob` take them. @typedef {ReturnType<Uint8Array["slice"]>} Bytes */
 /**
  * @typedef {object} DecodeOptions
  * @property {boolean} [skipSpecialTokens] Leave out tokens that the tokenizer marks as special. Default: false.
@@ -113,7 +114,7 @@ export class Tokenizer {
    */
   static async load(source, options) {
     slim();
-    const { hash, onProgress, signal, config, ...rest } = checkOptions(options, LOAD_OPTIONS, "Tokenizer.load");
+    const { hash, onProgress, signal, config, ...rest } = checkLoadOptions(options);
     const expected = checkHash(hash);
     const bytes = await readSource(source, { what: "tokenizer", limit: MAX_FILE, onProgress, signal });
     refuseHtml(bytes, source);
@@ -124,8 +125,7 @@ export class Tokenizer {
     } catch (error) {
       if (!isEngineNotAvailable(error)) throw error;
     }
-    await loadGeneral();
-    signal?.throwIfAborted();
+    await unlessAborted(loadGeneral(), signal, "tokenizer");
     return create(bytes, coreOptions, expected);
   }
 
@@ -139,23 +139,19 @@ export class Tokenizer {
   static fromBytes(bytes, options) {
     slim();
     const { config, ...rest } = checkOptions(options, PLAIN_OPTIONS, "Tokenizer.fromBytes");
-    const plain = asBytes(bytes);
-    if (!plain) {
-      const cure = "use `await Tokenizer.load(...)` for a URL, a path, a Response or a Blob";
-      throw new Token2TextError("invalid_options", `Tokenizer.fromBytes takes bytes, not ${describe(bytes)}; ${cure}`);
-    }
+    const plain = plainBytes(bytes);
     return create(plain, { ...rest, config: configText(config) });
   }
 
   /**
-   * The text of the ids. Unknown ids give nothing, as in the reference.
+   * The text of the ids. Unknown ids give nothing, as in the reference. At most 64 Mi ids and 1 GiB of text.
    *
    * @param {TokenIds} ids
    * @param {DecodeOptions} [options]
    * @returns {string}
    */
   decode(ids, options) {
-    return utf8.decode(this.#decode(ids, skips(options)));
+    return textOf(this.#decode(ids, skips(options)));
   }
 
   /**
@@ -172,7 +168,7 @@ export class Tokenizer {
     const skip = skips(options);
     return lists.map((ids, i) => {
       try {
-        return utf8.decode(this.#decode(ids, skip));
+        return textOf(this.#decode(ids, skip));
       } catch (error) {
         if (!(error instanceof Token2TextError) || error.code !== "invalid_ids") throw error;
         throw new Token2TextError("invalid_ids", `list ${i}: ${error.message}`);
@@ -185,7 +181,7 @@ export class Tokenizer {
    *
    * @param {TokenIds} ids
    * @param {DecodeOptions} [options]
-   * @returns {Uint8Array}
+   * @returns {Bytes}
    */
   decodeBytes(ids, options) {
     return this.#decode(ids, skips(options)).slice();
@@ -195,15 +191,16 @@ export class Tokenizer {
    * What one id decodes to on its own, as text and as bytes; both are empty for an unknown id.
    *
    * @param {number} id
-   * @returns {{ text: string, bytes: Uint8Array }}
+   * @returns {{ text: string, bytes: Bytes }}
    */
   tokenText(id) {
     const bytes = this.decodeBytes([id]);
-    return { text: utf8.decode(bytes), bytes };
+    return { text: textOf(bytes), bytes };
   }
 
   /**
-   * The ids of a text, equal to those of Python `tokenizers`. For a tokenizer that was loaded with `engine: "general"`.
+   * The ids of a text, equal to those of Python `tokenizers`. For a tokenizer that was loaded with `engine: "general"`. At
+   * most 4 MiB of text; a lone surrogate is encoded as U+FFFD.
    *
    * @param {string} text
    * @param {EncodeOptions} [options]
@@ -230,11 +227,11 @@ export class Tokenizer {
    * The tokenizer as bytes that `load` and `fromBytes` take in place of its tokenizer.json, faster and without `encode`.
    * They are good for this version of the package.
    *
-   * @returns {Uint8Array}
+   * @returns {Bytes}
    */
   pack() {
     try {
-      return this.#alive().pack();
+      return /** @type {Bytes} */ (this.#alive().pack());
     } catch (error) {
       throw asToken2TextError(error);
     }
@@ -298,7 +295,7 @@ export class Tokenizer {
  * @param {string} [sha256]
  */
 function create(bytes, options, sha256) {
-  const json = JSON.stringify(options);
+  const json = jsonText(options, "the options of a tokenizer");
   /** @param {Instance} instance */
   const createIn = (instance) => {
     try {
@@ -314,6 +311,16 @@ function create(bytes, options, sha256) {
     if (!isEngineNotAvailable(error)) throw error;
   }
   return createIn(general());
+}
+
+/** @param {Uint8Array} bytes */
+function textOf(bytes) {
+  try {
+    return utf8.decode(bytes);
+  } catch (error) {
+    const what = "the text is longer than a string can be here; decode in parts, or use decodeBytes";
+    throw new Token2TextError("limit_exceeded", what, { cause: error });
+  }
 }
 
 /** @param {unknown} error */
@@ -346,8 +353,8 @@ function flag(options, name, byDefault, call) {
 function configText(config) {
   if (config === undefined || typeof config === "string") return config;
   const bytes = asBytes(config);
-  if (bytes) return utf8.decode(bytes);
-  if (typeof config === "object" && config !== null && !Array.isArray(config)) return JSON.stringify(config);
+  if (bytes) return utf8.decode(unshared(bytes));
+  if (isKind(config, "Object")) return jsonText(config, "`config`");
   const wanted = "tokenizer_config.json as an object, as text or as bytes";
   throw new Token2TextError("invalid_options", `\`config\` must be ${wanted}, not ${describe(config)}`);
 }
@@ -381,9 +388,9 @@ async function verify(bytes, expected) {
 
 /** Many servers answer a wrong address with a page and status 200. @param {Uint8Array} bytes @param {Source} source */
 function refuseHtml(bytes, source) {
-  const start = new TextDecoder().decode(bytes.subarray(0, 200)).trimStart().toLowerCase();
+  const start = new TextDecoder().decode(unshared(bytes.subarray(0, 200))).trimStart().toLowerCase();
   if (!start.startsWith("<!doctype html") && !start.startsWith("<html")) return;
-  const name = typeof source === "string" || source instanceof URL ? `${source}` : "this";
+  const name = typeof source === "string" || isKind(source, "URL") ? `${source}` : "this";
   const why = "probably a login page, or an address that does not exist there";
   throw new Token2TextError("invalid_tokenizer", `${name} is an HTML page, not a tokenizer.json: ${why}`);
 }

@@ -22,8 +22,16 @@ export function serve(api, post) {
   const functions = {
     init: ({ args: [source, options] }) => api.init(source, options),
     load: (request) => load(request),
-    fromBytes: async ({ args: [bytes, { config, ...options }] }) =>
-      api.Tokenizer.fromBytes(await unpacked(bytes), { ...options, config: await unpacked(config) }),
+    fromBytes: async ({ args: [file, { config: configFile, ...rest }] }) => {
+      const [bytes, config] = await Promise.all([unpacked(file), unpacked(configFile)]);
+      try {
+        return api.Tokenizer.fromBytes(bytes, { ...rest, config });
+      } catch (error) {
+        if (asToken2TextError(error).code !== "engine_not_available") throw error;
+      }
+      // Which fetches the general engine; it would take a text for an address.
+      return api.Tokenizer.load(bytes, { ...rest, config: typeof config === "string" ? new TextEncoder().encode(config) : config });
+    },
     create: ({ args: [entries, options] }) => api.Enricher.create(tokenizers(entries), options),
     strip: ({ args: [bytes, options] }) => api.strip(bytes, options),
   };
@@ -43,13 +51,19 @@ export function serve(api, post) {
 
   /** @param {[string, number][]} entries */
   function tokenizers(entries) {
-    return Object.fromEntries(entries.map(([pattern, handle]) => [pattern, objects.get(handle)]));
+    return Object.fromEntries(entries.map(([pattern, handle]) => [pattern, objectOf(handle)]));
+  }
+
+  /** @param {number} handle */
+  function objectOf(handle) {
+    const object = objects.get(handle);
+    if (!object) throw new Token2TextError("instance_lost", "the worker was replaced before this call was done");
+    return object;
   }
 
   /** @param {number} target @param {string} method @param {unknown[]} args */
   function callOn(target, method, args) {
-    const object = objects.get(target);
-    if (!object) throw new Token2TextError("instance_lost", "the worker was replaced before this call was done");
+    const object = objectOf(target);
     return method === "info" ? object.info : object[method](...args);
   }
 

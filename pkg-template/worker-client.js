@@ -2,15 +2,18 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { Token2TextError } from "./errors.js";
 import { compile } from "./instantiate.js";
-import { LOAD_OPTIONS, PLAIN_OPTIONS, checkOptions, optionsText, tokenizerEntries } from "./options.js";
-import { asBytes, isKind, readSource } from "./source.js";
+import { PLAIN_OPTIONS, checkLoadOptions, checkOptions, optionsText, plainBytes, tokenizerEntries } from "./options.js";
+import { asBytes, isKind, readSource, unshared } from "./source.js";
 import { MAX_FILE } from "./tokenizer.js";
-import { Remote, absolute, call, configure, end, start } from "./worker-connection.js";
+import { absolute, call, configure, end, start } from "./worker-connection.js";
+import { Remote } from "./worker-remote.js";
+import { unmark } from "./worker-transfer.js";
 
-export { transfer } from "./worker-connection.js";
+export { transfer } from "./worker-transfer.js";
 
 /** @typedef {import("./index.js").WasmSource} WasmSource */
 /** @typedef {import("./index.js").TokenIds} TokenIds */
+/** @typedef {import("./index.js").Bytes} Bytes */
 /** @typedef {import("./index.js").Source} Source */
 /** @typedef {import("./index.js").LoadOptions} LoadOptions */
 /** @typedef {import("./index.js").TokenizerOptions} TokenizerOptions */
@@ -31,9 +34,10 @@ export { transfer } from "./worker-connection.js";
  *   it and gives the Worker; it is called again when a worker has to be replaced.
  * @returns {Promise<void>}
  */
-export async function init(source, { general, worker } = {}) {
+export async function init(source, options) {
+  const { general, worker } = checkOptions(options, ["general", "worker"], "init");
   const modules = await Promise.all([startable(source, "slim_bg.wasm"), startable(general, "general_bg.wasm")]);
-  configure({ source: worker, args: [modules[0], { general: modules[1] }] });
+  configure({ source: absolute(worker), args: [modules[0], { general: modules[1] }] });
   await start();
 }
 
@@ -42,7 +46,7 @@ export async function init(source, { general, worker } = {}) {
  * worker; tokenizers and enrichers that were not freed are made again there, from the source they were loaded from.
  */
 export function terminate() {
-  end("it was terminated");
+  end("it was terminated", { isWanted: true });
 }
 
 /** @type {(tokenizer: Tokenizer) => Remote} */
@@ -75,7 +79,7 @@ export class Tokenizer {
    * @returns {Promise<Tokenizer>}
    */
   static async load(source, options) {
-    const { onProgress, signal, config, ...rest } = checkOptions(options, LOAD_OPTIONS, "Tokenizer.load");
+    const { onProgress, signal, config, ...rest } = checkLoadOptions(options);
     const file = await readable(source, { what: "tokenizer", limit: MAX_FILE, onProgress, signal });
     const configFile = await readable(config, { what: "tokenizer config", limit: MAX_FILE, signal });
     const args = [file, { ...rest, config: configFile }];
@@ -95,14 +99,14 @@ export class Tokenizer {
    */
   static async fromBytes(bytes, options) {
     const { config, ...rest } = checkOptions(options, PLAIN_OPTIONS, "Tokenizer.fromBytes");
-    const args = [inBlob(bytes), { ...rest, config: inBlob(config) }];
+    const args = [inBlob(plainBytes(bytes)), { ...rest, config: inBlob(config) }];
     const remote = new Remote((makes) => call({ method: "fromBytes", args, makes }));
     await remote.handle();
     return new Tokenizer(remote);
   }
 
   /**
-   * The text of the ids. Unknown ids give nothing, as in the reference.
+   * The text of the ids. Unknown ids give nothing, as in the reference. At most 64 Mi ids and 1 GiB of text.
    *
    * @param {TokenIds} ids
    * @param {DecodeOptions} [options]
@@ -128,7 +132,7 @@ export class Tokenizer {
    *
    * @param {TokenIds} ids
    * @param {DecodeOptions} [options]
-   * @returns {Promise<Uint8Array>}
+   * @returns {Promise<Bytes>}
    */
   async decodeBytes(ids, options) {
     return this.#alive().call("decodeBytes", [ids, options]);
@@ -138,14 +142,15 @@ export class Tokenizer {
    * What one id decodes to on its own, as text and as bytes; both are empty for an unknown id.
    *
    * @param {number} id
-   * @returns {Promise<{ text: string, bytes: Uint8Array }>}
+   * @returns {Promise<{ text: string, bytes: Bytes }>}
    */
   async tokenText(id) {
     return this.#alive().call("tokenText", [id]);
   }
 
   /**
-   * The ids of a text, equal to those of Python `tokenizers`. For a tokenizer that was loaded with `engine: "general"`.
+   * The ids of a text, equal to those of Python `tokenizers`. For a tokenizer that was loaded with `engine: "general"`. At
+   * most 4 MiB of text; a lone surrogate is encoded as U+FFFD.
    *
    * @param {string} text
    * @param {EncodeOptions} [options]
@@ -159,7 +164,7 @@ export class Tokenizer {
    * The tokenizer as bytes that `load` and `fromBytes` take in place of its tokenizer.json, faster and without `encode`.
    * They are good for this version of the package.
    *
-   * @returns {Promise<Uint8Array>}
+   * @returns {Promise<Bytes>}
    */
   async pack() {
     return this.#alive().call("pack", []);
@@ -217,10 +222,14 @@ export class Enricher {
       throw new Token2TextError("freed", "a Tokenizer for this Enricher was freed; load it again with `await Tokenizer.load(...)`");
     }
     const remote = new Remote(async (makes) => {
-      const handles = await Promise.all(entries.map(async ([pattern, remote]) => [pattern, await remote.handle()]));
-      await call({ method: "create", args: [handles, plain], makes });
-      // A tokenizer that was freed is only here for this.
-      for (const [, remote] of entries) if (remote.isFreed) remote.free();
+      // A tokenizer that was freed is only made again for this.
+      for (const [, tokenizer] of entries) tokenizer.hold();
+      try {
+        const handles = await Promise.all(entries.map(async ([pattern, tokenizer]) => [pattern, await tokenizer.handle()]));
+        await call({ method: "create", args: [handles, plain], makes });
+      } finally {
+        for (const [, tokenizer] of entries) tokenizer.release();
+      }
     });
     await remote.handle();
     return new Enricher(remote);
@@ -231,7 +240,7 @@ export class Enricher {
    *
    * @template T
    * @param {T} object
-   * @returns {Promise<{ span: T, report: Report }>}
+   * @returns {Promise<{ span: import("./report.js").Enriched<T>, report: Report }>}
    */
   async enrich(object) {
     return this.#alive().call("enrich", [object]);
@@ -241,7 +250,7 @@ export class Enricher {
    * Enriches a body as it is on the wire or on disk: a JSON document or JSON lines. `transfer(bytes)` saves a copy.
    *
    * @param {Uint8Array | ArrayBuffer} bytes
-   * @returns {Promise<{ body: Uint8Array, report: Report }>}
+   * @returns {Promise<{ body: Bytes, report: Report }>}
    */
   async enrichBody(bytes) {
     return this.#alive().call("enrichBody", [bytes]);
@@ -267,7 +276,7 @@ export class Enricher {
  *
  * @param {Uint8Array | ArrayBuffer} bytes
  * @param {StripOptions} [options]
- * @returns {Promise<Uint8Array>}
+ * @returns {Promise<Bytes>}
  */
 export async function strip(bytes, options) {
   return call({ method: "strip", args: [bytes, options] });
@@ -288,7 +297,9 @@ async function readable(source, options) {
 /** Bytes in a Blob, of which the worker gets no copy before it reads it, and which does not change. @param {unknown} value */
 function inBlob(value) {
   const bytes = asBytes(value);
-  return bytes ? new Blob([/** @type {BlobPart} */ (bytes)]) : value;
+  if (!bytes) return value;
+  unmark(value);
+  return new Blob([/** @type {BlobPart} */ (unshared(bytes))]);
 }
 
 /**
@@ -298,7 +309,6 @@ function inBlob(value) {
  * @param {string} file
  */
 async function startable(source, file) {
-  const value = await source;
-  if (value === undefined || typeof value === "string" || isKind(value, "URL")) return absolute(value);
-  return compile(value, file);
+  if (source === undefined || typeof source === "string" || isKind(source, "URL")) return absolute(source);
+  return compile(source, file);
 }

@@ -1,6 +1,7 @@
 /** The line to the worker: calls go out, answers come back; a worker that ends is replaced at the next call. */
-import { Token2TextError, messageOf } from "./errors.js";
-import { asBytes, isKind } from "./source.js";
+import { Token2TextError, describe, messageOf } from "./errors.js";
+import { isKind } from "./source.js";
+import { outgoing } from "./worker-transfer.js";
 
 /**
  * A running worker, the same for a Web Worker and for `worker_threads`.
@@ -26,7 +27,16 @@ import { asBytes, isKind } from "./source.js";
  * @property {AbortSignal} [signal]
  * @property {(progress: any) => void} [onProgress]
  */
-/** @typedef {{ resolve: (value: any) => void, reject: (error: unknown) => void, onProgress?: (progress: any) => void }} Pending */
+/**
+ * A call that waits for its answer.
+ *
+ * @typedef {object} Pending
+ * @property {(value: any) => void} resolve
+ * @property {(error: unknown) => void} reject
+ * @property {AbortSignal} [signal]
+ * @property {(progress: any) => void} [onProgress]
+ * @property {Token2TextError} [failure] Why it was given up on this side.
+ */
 
 /**
  * What differs between Node and browsers.
@@ -35,9 +45,6 @@ import { asBytes, isKind } from "./source.js";
  * @property {Spawn} spawn
  * @property {(address: string | URL) => string} resolve An address as it is understood in the worker, which stands elsewhere.
  */
-
-/** That of Node's Buffer gives a view. */
-const typedArraySlice = Object.getPrototypeOf(Uint8Array.prototype).slice;
 
 /** @type {Platform} */
 let platform;
@@ -49,12 +56,10 @@ let hasStarted = false;
 /** What `init` was given, for each worker. @type {{ source?: WorkerSource, args: unknown[] }} */
 let setup = { args: [] };
 /** Counts workers: what was made in one is gone in the next. */
-let generation = 0;
+let generation = 1;
 let lastId = 0;
 /** @type {Map<number, Pending>} */
 const pending = new Map();
-/** Buffers that are moved instead of copied. @type {WeakSet<ArrayBufferLike>} */
-const moved = new WeakSet();
 
 /** @param {Platform} value */
 export function setPlatform(value) {
@@ -67,26 +72,15 @@ export function absolute(value) {
   return isAddress ? platform.resolve(/** @type {string} */ (value)) : value;
 }
 
+/** What a function for `worker` has given, if it is one. @param {any} worker */
+export function checkWorker(worker) {
+  if (typeof worker?.postMessage === "function" && typeof worker.terminate === "function") return worker;
+  throw new Token2TextError("invalid_options", `the function \`worker\` must give a Worker, not ${describe(worker)}`);
+}
+
 /** @param {typeof setup} value */
 export function configure(value) {
   if (!thread) setup = value;
-}
-
-/**
- * Marks bytes or ids so that the next call moves them into the worker instead of copying them. They are empty afterwards.
- * A part of a larger buffer is copied all the same.
- *
- * @template {ArrayBufferView | ArrayBuffer} T
- * @param {T} value
- * @returns {T}
- */
-export function transfer(value) {
-  const buffer = /** @type {ArrayBufferLike} */ (ArrayBuffer.isView(value) ? value.buffer : value);
-  if (!isKind(buffer, "ArrayBuffer")) {
-    throw new Token2TextError("invalid_options", "transfer takes bytes or ids with a buffer of their own: a typed array or an ArrayBuffer");
-  }
-  moved.add(buffer);
-  return value;
 }
 
 /** Starts the worker unless it runs. @returns {Promise<void>} */
@@ -98,8 +92,8 @@ export function start() {
 
 /** @param {number} mine */
 async function startNow(mine) {
-  if (mine !== generation) throw new Token2TextError("instance_lost", "the worker was ended before it was started");
   try {
+    if (mine !== generation) throw lost("it was ended before it was started");
     thread = startThread();
     await send({ method: "init", args: setup.args });
     hasStarted = true;
@@ -119,6 +113,7 @@ function startThread() {
   try {
     return platform.spawn(events, setup.source);
   } catch (error) {
+    if (error instanceof Token2TextError) throw error;
     throw new Token2TextError("unreadable_source", `the worker cannot be started: ${messageOf(error)}`, { cause: error });
   }
 }
@@ -128,40 +123,65 @@ function startThread() {
  * tokenizers and enrichers are made again when they are used.
  *
  * @param {string} reason
+ * @param {{ isWanted?: boolean }} [options] Whether the caller ends it, and not a failure.
  */
-export function end(reason) {
-  const error = hasStarted
-    ? new Token2TextError("instance_lost", `the worker ended before this call was done (${reason}); the next call starts another`)
-    : new Token2TextError("unreadable_source", `the worker cannot be started: ${reason}`);
-  const lost = [...pending.values()];
-  thread?.end();
+export function end(reason, { isWanted = false } = {}) {
+  const error = hasStarted || isWanted ? lost(reason) : new Token2TextError("unreadable_source", `the worker cannot be started: ${reason}`);
+  const [ended, waiting] = [thread, [...pending.values()]];
   pending.clear();
   thread = ready = undefined;
   hasStarted = false;
   generation++;
-  for (const { reject } of lost) reject(error);
+  // Last: some runtimes tell of the end at once.
+  ended?.end();
+  for (const { reject } of waiting) reject(error);
 }
 
-/** Calls a function of the worker. @param {Call} call @returns {Promise<any>} */
-export async function call(call) {
-  await start();
-  return send(call);
+/** @param {string} reason */
+function lost(reason) {
+  return new Token2TextError("instance_lost", `the worker ended before this call was done (${reason}); the next call starts another`);
+}
+
+export function isStarted() {
+  return hasStarted;
+}
+
+/** Which worker runs, or is the next to run; from 1. */
+export function workerNumber() {
+  return generation;
+}
+
+export function nextId() {
+  return ++lastId;
+}
+
+/** Sends what has no answer, if a worker runs. @param {unknown} message */
+export function post(message) {
+  thread?.post(message, []);
+}
+
+/** Calls a function of the worker; at once if it runs. @param {Call} call @returns {Promise<any>} */
+export function call(call) {
+  return hasStarted ? send(call) : start().then(() => send(call));
 }
 
 /** @param {Call} call @returns {Promise<any>} */
-function send({ signal, onProgress, ...call }) {
-  const id = ++lastId;
+export function send({ signal, onProgress, ...call }) {
+  const id = nextId();
   return new Promise((resolve, reject) => {
-    if (!thread) throw new Token2TextError("instance_lost", "the worker was ended before this call was sent");
-    const { post, hold } = thread;
-    const abort = () => post({ abort: id }, []);
-    const args = call.args.map(alone);
-    post({ ...call, args, id, reports: onProgress !== undefined, isAborted: signal?.aborted }, args.flatMap(movedBuffer));
+    if (!thread) throw lost("it was ended before this was sent");
+    const { hold } = thread;
+    const abort = () => post({ abort: id });
+    /** @type {Transferable[]} */
+    const moves = [];
+    const args = call.args.map((value) => outgoing(value, moves));
+    thread.post({ ...call, args, id, reports: onProgress !== undefined, isAborted: signal?.aborted }, moves);
     signal?.addEventListener("abort", abort);
     const settle = () => signal?.removeEventListener("abort", abort);
     pending.set(id, {
       resolve: (value) => (settle(), resolve(value)),
       reject: (error) => (settle(), reject(error)),
+      signal,
       onProgress,
     });
     hold?.(true);
@@ -172,20 +192,7 @@ function send({ signal, onProgress, ...call }) {
   });
 }
 
-/** Bytes or ids without the rest of their buffer, which would be copied or moved with them. @param {unknown} value @returns {unknown} */
-function alone(value) {
-  if (Array.isArray(value) && value.some(ArrayBuffer.isView)) return value.map(alone);
-  if (!ArrayBuffer.isView(value) || value.byteLength === value.buffer.byteLength) return value;
-  return value instanceof DataView ? alone(asBytes(value)) : typedArraySlice.call(value);
-}
-
-/** @param {unknown} value @returns {Transferable[]} */
-function movedBuffer(value) {
-  const buffer = ArrayBuffer.isView(value) ? value.buffer : value;
-  return moved.delete(/** @type {ArrayBuffer} */ (buffer)) ? [/** @type {ArrayBuffer} */ (buffer)] : [];
-}
-
-/** @param {{ id: number, value?: unknown, progress?: unknown, error?: { code: string, message: string } }} message */
+/** @param {{ id: number, value?: unknown, progress?: unknown, error?: { code: import("./errors.js").ErrorCode, message: string } }} message */
 function receive({ id, value, progress, error }) {
   const waiting = pending.get(id);
   if (!waiting) return;
@@ -194,74 +201,18 @@ function receive({ id, value, progress, error }) {
   if (error?.code === "internal") return end(error.message);
   pending.delete(id);
   if (pending.size === 0) thread?.hold?.(false);
-  if (error) waiting.reject(new Token2TextError(error.code, error.message));
+  if (waiting.failure) waiting.reject(waiting.failure);
+  else if (error) waiting.reject(new Token2TextError(error.code, error.message, { cause: waiting.signal?.reason }));
   else waiting.resolve(value);
 }
 
-/** @param {number} id @param {Pending} waiting @param {unknown} progress */
+/** A function that fails ends its call, which is rejected when the worker has given it up. @param {number} id @param {Pending} waiting @param {unknown} progress */
 function report(id, waiting, progress) {
   try {
     waiting.onProgress?.(progress);
   } catch (error) {
-    pending.delete(id);
-    thread?.post({ abort: id }, []);
-    waiting.reject(new Token2TextError("unreadable_source", `onProgress failed: ${messageOf(error)}`, { cause: error }));
-  }
-}
-
-/** Frees objects in the worker that nobody refers to here. @type {FinalizationRegistry<Remote>} */
-const forgotten = new FinalizationRegistry((remote) => remote.free());
-
-/** An object that lives in the worker, and is made again in the next one. */
-export class Remote {
-  #handle = ++lastId;
-  #make;
-  #generation = -1;
-  /** @type {Promise<unknown> | undefined} */
-  #made;
-  /** Whether its owner has given it up; others may still need it to make something of it. */
-  isFreed = false;
-
-  /** @param {(handle: number) => Promise<unknown>} make Makes the object in the running worker under a handle. */
-  constructor(make) {
-    this.#make = make;
-  }
-
-  /** @param {object} owner When it is gone, so is this. */
-  belongTo(owner) {
-    forgotten.register(owner, this);
-  }
-
-  /**
-   * The handle of the object, which exists then.
-   *
-   * @param {(handle: number) => Promise<unknown>} [make] Makes it in place of the usual way.
-   * @returns {Promise<number>}
-   */
-  async handle(make = this.#make) {
-    await start();
-    if (this.#generation !== generation) {
-      this.#generation = generation;
-      this.#made = make(this.#handle);
-    }
-    const made = this.#made;
-    try {
-      await made;
-    } catch (error) {
-      if (made === this.#made) this.#generation = -1;
-      throw error;
-    }
-    return this.#handle;
-  }
-
-  /** @param {string} method @param {unknown[]} args */
-  async call(method, args) {
-    return send({ method, args, target: await this.handle() });
-  }
-
-  free() {
-    this.isFreed = true;
-    if (this.#generation === generation) thread?.post({ free: this.#handle }, []);
-    this.#generation = -1;
+    waiting.onProgress = undefined;
+    waiting.failure = new Token2TextError("unreadable_source", `onProgress failed: ${messageOf(error)}`, { cause: error });
+    post({ abort: id });
   }
 }

@@ -1,16 +1,17 @@
 /** The entry that decodes in a thread of Node, Bun or Deno: the same classes and functions, each result a Promise. */
+import { resolve as resolvePath } from "node:path";
 import { Worker } from "node:worker_threads";
-import { setPlatform } from "./worker-connection.js";
+import { isAddress } from "./files.js";
+import { checkWorker, setPlatform } from "./worker-connection.js";
 
 export { Token2TextError } from "./errors.js";
 export { Enricher, Tokenizer, init, strip, terminate, transfer } from "./worker-client.js";
 
-setPlatform({ spawn, resolve: String });
+setPlatform({ spawn, resolve });
 
 /** @type {import("./worker-connection.js").Spawn} */
-function spawn({ onMessage, onEnd }, source = new URL("./worker-host-node.js", import.meta.url)) {
-  // Flags of the program, such as --input-type, may be refused here.
-  const worker = /** @type {Worker} */ (typeof source === "function" ? source() : new Worker(source, { execArgv: [] }));
+function spawn({ onMessage, onEnd }, source) {
+  const worker = startWorker(source);
   worker.on("message", onMessage);
   worker.on("messageerror", () => onEnd("an answer could not be read"));
   worker.on("error", (error) => onEnd(error instanceof Error ? error.message : String(error)));
@@ -20,4 +21,17 @@ function spawn({ onMessage, onEnd }, source = new URL("./worker-host-node.js", i
     end: () => void worker.terminate(),
     hold: (isBusy) => (isBusy ? worker.ref() : worker.unref()),
   };
+}
+
+/** @param {import("./worker-connection.js").WorkerSource} [source] @returns {Worker} */
+function startWorker(source = new URL("./worker-host-node.js", import.meta.url).href) {
+  if (typeof source === "function") return checkWorker(source());
+  const script = isAddress(source) ? new URL(source) : source;
+  // Flags of the program, such as --input-type, may be refused here.
+  return new Worker(script, { execArgv: [] });
+}
+
+/** Paths made absolute: the program may change its folder before a worker is replaced. @param {string | URL} address */
+function resolve(address) {
+  return isAddress(address) ? String(address) : resolvePath(String(address));
 }

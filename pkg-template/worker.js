@@ -1,6 +1,6 @@
 /** The entry that decodes in a Web Worker: the same classes and functions, each result a Promise. */
 import { Token2TextError } from "./errors.js";
-import { setPlatform } from "./worker-connection.js";
+import { checkWorker, setPlatform } from "./worker-connection.js";
 
 export { Token2TextError } from "./errors.js";
 export { Enricher, Tokenizer, init, strip, terminate, transfer } from "./worker-client.js";
@@ -49,7 +49,7 @@ function resolve(address) {
 
 /** @param {import("./worker-connection.js").WorkerSource} [source] @returns {Worker} */
 function startWorker(source) {
-  if (typeof source === "function") return /** @type {Worker} */ (source());
+  if (typeof source === "function") return checkWorker(source());
   if (source !== undefined) return new Worker(source, { type: "module" });
   // Bundlers know this very spelling.
   return new Worker(new URL("./worker-host.js", import.meta.url), { type: "module" });

@@ -93,7 +93,7 @@ fn limits(object: &mut Object<'_, '_>, limits: &mut Limits) {
         let Some(node) = object.member(name) else { continue };
         match std::str::from_utf8(object.json.raw(node)).ok().and_then(|text| text.parse().ok()) {
             Some(number) => *limit = number,
-            None => object.wrong(name, "a whole number", node),
+            None => object.wrong(name, "a whole number below 2^32", node),
         }
     }
     object.leave(outer);

@@ -32,6 +32,7 @@ test("a failed init says why, and can be tried again", async () => {
     [new URL("http://127.0.0.1:9/slim_bg.wasm"), "unreadable_source", cure],
     [cut, "unreadable_source", /slim_bg\.wasm is damaged, or of another version/],
     [new TextEncoder().encode("<!DOCTYPE html>"), "unreadable_source", cure],
+    [wasm("general"), "unreadable_source", /this WebAssembly module is not slim_bg\.wasm\. Serve/],
     [OTHER_MODULE, "unreadable_source", /this WebAssembly module is not slim_bg\.wasm\. Serve/],
     [5, "invalid_options", /init takes slim_bg\.wasm as a URL, a Response, bytes or a WebAssembly\.Module, not 5/],
     [{}, "invalid_options", /not an object/],
@@ -40,6 +41,11 @@ test("a failed init says why, and can be tried again", async () => {
     await assert.rejects(init(source), failure(code, words));
   }
   assert.throws(() => Tokenizer.fromBytes(plain), failure("not_initialised", /init/));
+});
+
+test("the options of init are checked", async () => {
+  await assert.rejects(init(wasm("slim"), /** @type {any} */ (null)), failure("invalid_options", /options of init must be an object, not null/));
+  await assert.rejects(init(wasm("slim"), /** @type {any} */ ({ generel: "" })), failure("invalid_options", /no option `generel`/));
 });
 
 test("init is done once, and general waits until a file needs it", async () => {
@@ -61,6 +67,9 @@ test("init is done once, and general waits until a file needs it", async () => {
   const rare = jsonBytes(needsGeneral());
   assert.throws(() => Tokenizer.fromBytes(rare), failure("engine_not_available", /await Tokenizer\.load/));
   assert.throws(() => Tokenizer.fromBytes(plain, { engine: "general" }), failure("engine_not_available", /await Tokenizer\.load/));
+  // An abort does not wait for it.
+  const aborted = Tokenizer.load(rare, { signal: AbortSignal.timeout(1) });
+  await assert.rejects(aborted, failure("aborted", /loading the tokenizer was aborted/));
   assert.equal((await Tokenizer.load(rare)).decode([0, 1, 3]), "a b");
   assert.equal(asked, 1);
   assert.equal(Tokenizer.fromBytes(rare).info.engine, "general");

@@ -86,6 +86,12 @@ test("wrong tokenizers and options are named", () => {
   assert.throws(() => New(freed), failure("freed", /load it again/));
 });
 
+test("numbers that JSON has not are named", () => {
+  for (const bodyBytes of [Infinity, NaN]) {
+    assert.throws(() => new Enricher(tokenizer, { limits: { bodyBytes } }), failure("invalid_options", /`bodyBytes` is (Infinity|NaN)/));
+  }
+});
+
 test("skipSpecialTokens and existing are followed", () => {
   const body = jsonBytes({ output: { response_text: "old", response_ids: [72, 257] } });
   const skipping = new Enricher(tokenizer, { skipSpecialTokens: true, existing: "replace" });

@@ -140,6 +140,29 @@ test("a progress function that throws ends the load with its error", async () =>
   await assert.rejects(load(plain, { onProgress }), failure("unreadable_source", /mine/));
 });
 
+test("odd options are named", async () => {
+  const cyclic = { a: {} };
+  cyclic.a = cyclic;
+  for (const [options, words] of /** @type {[any, RegExp][]} */ ([
+    [{ config: cyclic }, /`config` cannot be written as JSON/],
+    [{ compat: 1n }, /cannot be written as JSON/],
+    [{ signal: 5 }, /`signal` must be an AbortSignal, not 5/],
+    [{ onProgress: 5 }, /`onProgress` must be a function, not 5/],
+  ])) {
+    await assert.rejects(load(plain, options), failure("invalid_options", words));
+  }
+  for (const config of [Promise.resolve({}), new Map(), new Blob()]) {
+    assert.throws(() => Tokenizer.fromBytes(plain, { config }), failure("invalid_options", /`config` must be tokenizer_config\.json as an object/));
+  }
+});
+
+test("shared memory is a source", async () => {
+  const shared = new Uint8Array(new SharedArrayBuffer(plain.length));
+  shared.set(plain);
+  assert.equal((await load(shared)).decode([72]), "H");
+  assert.equal((await load(shared.buffer)).decode([72]), "H");
+});
+
 test("the general engine is loaded when a file needs it, and on request", async () => {
   const bytes = jsonBytes(needsGeneral());
   for (const tokenizer of [Tokenizer.fromBytes(bytes), await load(bytes)]) {

@@ -2,21 +2,26 @@
 import { test } from "node:test";
 import { freshProject, run } from "./support/project.js";
 
-const MAIN = `import { Enricher, Token2TextError, Tokenizer, init, strip, type Layout, type LoadOptions, type Report, type TokenizerInfo } from "token2text";
+const MAIN = `import { Enricher, Token2TextError, Tokenizer, init, strip, type Bytes, type ErrorCode, type Layout, type LayoutField, type LoadOptions, type Report, type TokenizerInfo } from "token2text";
 import slim from "token2text/slim_bg.wasm";
 const options: LoadOptions = { compat: "transformers5", hash: "", onProgress: ({ loaded, total }) => loaded / (total ?? 1) };
-const layout: Layout = { name: "mine", when: ["/a"], fields: [{ kind: "prompt", ids: ["/a"], text: "/b" }] };
+const field: LayoutField = { kind: "prompt", ids: ["/a"], text: "/b" };
+const layout: Layout = { name: "mine", when: ["/a"], fields: [field] };
 export async function use(file: Blob): Promise<string> {
   await init(slim);
   using tokenizer: Tokenizer = await Tokenizer.load(file, options);
   const info: TokenizerInfo = tokenizer.info;
   const enricher = new Enricher({ "Qwen/*": tokenizer }, { layouts: ["verl", layout], existing: "replace", limits: { depth: 5 } });
-  const { body, report }: { body: Uint8Array; report: Report } = enricher.enrichBody(new Uint8Array());
+  const { body, report }: { body: Bytes; report: Report } = enricher.enrichBody(new Uint8Array());
   const { span } = enricher.enrich({ output: { a: 1 } });
   const text: string = tokenizer.decode(BigInt64Array.of(1n), { skipSpecialTokens: true }) + tokenizer.decodeBatch([[1], Uint32Array.of(1)])[0];
-  if (report.fields[0].status === "skipped") throw new Token2TextError("x", info.decoder);
+  if (report.fields[0].status === "skipped") throw new Token2TextError("internal", info.decoder);
   const ids: Uint32Array = tokenizer.encode(text, { addSpecialTokens: false });
   const packed: Tokenizer = Tokenizer.fromBytes(tokenizer.pack());
+  const added: string = enricher.enrich({ output: { response_ids: [1] as const } }).span.output.response_text;
+  const sent = [new Response(body), new Blob([tokenizer.pack(), tokenizer.decodeBytes([1]), strip(body)])];
+  const code: ErrorCode = new Token2TextError("aborted", added).code;
+  if (sent.length > code.length) return tokenizer.decode([1, 2] as readonly number[]);
   return packed.decode(ids) + strip(body).length + span.output.a + report.totals.decoded;
 }
 // @ts-expect-error a string is no list of ids
@@ -42,7 +47,7 @@ export async function use(file: Blob): Promise<string> {
   const { span } = await enricher.enrich({ output: { a: 1 } });
   await strip(body);
   await terminate();
-  if (report.spans > span.output.a) throw new Token2TextError("x", text);
+  if (report.spans > span.output.a) throw new Token2TextError("internal", text);
   return text;
 }
 // @ts-expect-error what comes from a worker has to be awaited

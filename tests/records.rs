@@ -248,6 +248,7 @@ fn bad_bodies_are_refused_with_their_code() {
     let code = |body: &[u8]| enrich(body, &letters(), &EnrichOptions::default()).unwrap_err().code();
     assert_eq!(code(b"\x1f\x8b\x08\x00"), ErrorCode::CompressedInput);
     assert_eq!(code(b"\x0a\x05hello"), ErrorCode::UnknownFormat);
+    assert_eq!(code(b"\x0a\x05\x0a\x03\x0a\x05x"), ErrorCode::InvalidBody);
     assert_eq!(code(b"hello"), ErrorCode::UnknownFormat);
     assert_eq!(code(b"{\"a\": 1"), ErrorCode::InvalidBody);
     assert_eq!(code("[".repeat(2000).as_bytes()), ErrorCode::LimitExceeded);

@@ -10,10 +10,10 @@ use std::borrow::Cow;
 
 use crate::view::{Kind, Names, NodeId, Tree};
 
-pub(crate) use edit::Edits;
+pub(crate) use edit::{Edits, leaving, splice_body, text_into};
 pub(crate) use object::{Object, listed, parse};
 pub(crate) use scan::{ScanError, TOO_DEEP, items, number_end, skip_space, value_end};
-pub(crate) use string::{string_content, unescape};
+pub(crate) use string::{quote_into, string_content, unescape};
 
 use scan::{Node, Tag, scan};
 
@@ -56,6 +56,17 @@ impl<'t> Json<'t> {
     /// Scans text that is one value and nothing else.
     pub(crate) fn parse(text: &'t [u8], max_depth: usize) -> Result<Json<'t>, ScanError> {
         Json::scan(text, 0, max_depth)
+    }
+
+    /// No value yet: each is taken in by [`Json::add`].
+    pub(crate) fn none(max_depth: usize) -> Json<'t> {
+        Json { documents: Vec::new(), nodes: Vec::new(), opened: Names::default(), max_depth }
+    }
+
+    /// Takes in text that is one value and stands in no string of another; its number among the documents, and the value.
+    pub(crate) fn add(&mut self, text: Vec<u8>) -> Option<(usize, NodeId)> {
+        let root = self.take_in(text, None)?;
+        Some((self.documents.len() - 1, root))
     }
 
     /// The value itself.
@@ -121,13 +132,14 @@ impl<'t> Json<'t> {
         }
     }
 
-    fn has_key(&self, key: NodeId, wanted: &str) -> bool {
+    /// Whether a string, which may be a key, says this.
+    pub(crate) fn has_key(&self, key: NodeId, wanted: &str) -> bool {
         let raw = self.inside_quotes(key);
         raw == wanted.as_bytes() && !raw.contains(&b'\\') || *unescape(raw) == *wanted.as_bytes()
     }
 
     /// The last member of an object with this key: key and value.
-    fn find_member(&self, object: NodeId, wanted: &str) -> Option<(NodeId, NodeId)> {
+    pub(crate) fn find_member(&self, object: NodeId, wanted: &str) -> Option<(NodeId, NodeId)> {
         if self.node(object).tag != Tag::Object {
             return None;
         }
@@ -234,16 +246,20 @@ impl Tree for Json<'_> {
 impl Json<'_> {
     fn scan_inside(&mut self, string: NodeId) -> Option<NodeId> {
         let content = self.string(string)?.into_owned();
+        self.take_in(content, Some(string))
+    }
+
+    fn take_in(&mut self, text: Vec<u8>, holder: Option<NodeId>) -> Option<NodeId> {
         let document = u32::try_from(self.documents.len()).ok()?;
         let root = self.nodes.len() as u32;
-        if scan(&content, 0, self.max_depth, &mut self.nodes).is_err() {
+        if scan(&text, 0, self.max_depth, &mut self.nodes).is_err() {
             self.nodes.truncate(root as usize);
             return None;
         }
         for node in &mut self.nodes[root as usize..] {
             node.document = document;
         }
-        self.documents.push(Document { text: Cow::Owned(content), holder: Some(string) });
+        self.documents.push(Document { text: Cow::Owned(text), holder });
         Some(root)
     }
 }

@@ -178,7 +178,7 @@ impl<'r> Resolver<'r> {
         for candidate in &candidates {
             self.claimed.insert(&candidate.path, 0);
         }
-        let text_path = format!("{}/{}", object.path, field.text.split_last().1);
+        let text_path = format!("{}/{}", object.path, self.text_step(field, object.node));
         if self.taken.insert(&text_path, 0).is_some() {
             return;
         }
@@ -211,7 +211,8 @@ impl<'r> Resolver<'r> {
         found: &mut Found,
     ) -> Result<Target, Box<Refusal>> {
         let ids = self.ids(field, element, located, found)?;
-        let key = unescape_key(field.text.split_last().1).unwrap_or_default();
+        let step = self.text_step(field, object.node);
+        let key = unescape_key(&step).unwrap_or_default();
         let existing = self.existing(field, element, object.node, &key, ids.rows.is_some());
         let in_text = located.path.strip_prefix(text_path);
         let holds_ids = in_text.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -294,6 +295,12 @@ impl<'r> Resolver<'r> {
     fn parent(&mut self, found: &Match) -> Option<usize> {
         let node = self.tree.member(found.element?, "parent")?;
         std::str::from_utf8(&self.tree.json(node)).ok()?.parse().ok()
+    }
+
+    /// The last step of the text's place, marked where the object asks for it.
+    fn text_step<'f>(&self, field: &'f Field, object: NodeId) -> Cow<'f, str> {
+        let (step, mark) = (field.text.split_last().1, self.tree.mark(object));
+        if step.starts_with(mark) { Cow::Borrowed(step) } else { Cow::Owned([mark, step].concat()) }
     }
 
     /// The object that the text goes into.

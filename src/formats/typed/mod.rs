@@ -1,0 +1,290 @@
+//! JSON whose attributes are not plain members: lists of `{"key": ..., "value": {"stringValue": ...}}`, as in OTLP/JSON
+//! and in what MLflow's server gives out, or members that hold JSON in strings, as in MLflow's files. Shown as plain
+//! objects and lists; texts are put in as what stands around them is spelled.
+
+mod edit;
+
+use std::borrow::Cow;
+
+use super::Part;
+use super::span::{MARK, REREAD, ROLE_SHIFT, role, shown};
+use super::text::{self, JsonDocument};
+use crate::Error;
+use crate::json::{Json, number_end, string_content};
+use crate::limits::Limits;
+use crate::view::{Kind, NodeId, Tree, View};
+
+/// What a node is shown as: plain JSON; a part of the format (a span, and what leads to it); events, and one of them; the
+/// attributes of a span or an event; a value with its type; the attributes of a span, with JSON in their strings.
+const PLAIN: u32 = 0;
+const PART: u32 = 1;
+const EVENT: u32 = 2;
+const ATTRIBUTES: u32 = 3;
+const VALUE: u32 = 4;
+const ENCODED: u32 = 5;
+
+/// The types of a value in both spellings, and what it is.
+const TYPES: [(&str, &str, Kind); 7] = [
+    (STRING.0, STRING.1, Kind::String),
+    ("boolValue", "bool_value", Kind::Bool),
+    ("intValue", "int_value", Kind::Number),
+    ("doubleValue", "double_value", Kind::Number),
+    (ARRAY.0, ARRAY.1, Kind::Array),
+    ("kvlistValue", "kvlist_value", Kind::Object),
+    ("bytesValue", "bytes_value", Kind::String),
+];
+const STRING: (&str, &str) = ("stringValue", "string_value");
+const ARRAY: (&str, &str) = ("arrayValue", "array_value");
+
+/// The root of a document.
+const ROOT: NodeId = PART << ROLE_SHIFT;
+
+/// Rewrites a body value by value; `views` finds the spans in one.
+pub(super) fn rewrite(
+    body: &[u8],
+    limits: &Limits,
+    is_reread: bool,
+    views: fn(&mut dyn Tree, NodeId, &str) -> Vec<View>,
+    edit: &mut dyn FnMut(&str, Part<'_>),
+) -> Result<Vec<u8>, Error> {
+    text::rewrite(body, limits, &mut |path, value| match value {
+        Ok(document) => {
+            let mut document = Typed { document, is_reread, filled: Vec::new() };
+            let views = views(&mut document, ROOT, path);
+            edit(path, Ok((&mut document, views)));
+            document.finish();
+        }
+        Err(why) => edit(path, Err(why)),
+    })
+}
+
+/// A JSON document, shown so.
+struct Typed<'d, 't> {
+    document: &'d mut JsonDocument<'t>,
+    /// Whether MLflow reads this body and what stands in the attributes of its spans again.
+    is_reread: bool,
+    /// Lists of pairs that were empty, by the place of the first, with what is put in.
+    filled: Vec<(NodeId, Vec<u8>)>,
+}
+
+impl<'d, 't> Typed<'d, 't> {
+    fn stored(&self) -> &Json<'t> {
+        &self.document.json
+    }
+
+    /// What a value is, and where its content is. Of several types the last counts.
+    fn content(&self, value: NodeId) -> (Kind, NodeId) {
+        let mut content = (Kind::Null, value);
+        for (key, node) in self.stored().members(value) {
+            for (camel, snake, kind) in TYPES {
+                let is_there = self.stored().has_key(key, camel) || self.stored().has_key(key, snake);
+                let inside = self.document.json.kind(node);
+                // Numbers may be spelled as strings.
+                let fits = match kind {
+                    Kind::Array => inside == Kind::Object,
+                    Kind::Number => inside == Kind::Number || inside == Kind::String,
+                    _ => inside == kind,
+                };
+                if is_there && fits {
+                    content = (kind, node);
+                }
+            }
+        }
+        content
+    }
+
+    /// Whether a node is shown by a list of pairs or values.
+    fn is_listed(&self, node: NodeId) -> bool {
+        let (role, node) = role(node);
+        role == VALUE || role == ATTRIBUTES && self.document.json.kind(node) == Kind::Array
+    }
+
+    /// The list that holds the items of a value or of attributes, if it is there.
+    fn list(&mut self, node: NodeId) -> Option<NodeId> {
+        match role(node) {
+            (ATTRIBUTES, list) => Some(list),
+            (VALUE, value) => match self.content(value) {
+                (Kind::Array | Kind::Object, content) => self.document.json.member(content, "values"),
+                _ => None,
+            },
+            _ => None,
+        }
+        .filter(|&list| self.document.json.kind(list) == Kind::Array)
+    }
+
+    /// The items of such a list that are objects, as all of them are.
+    fn items(&mut self, node: NodeId) -> Vec<NodeId> {
+        let Some(list) = self.list(node) else { return Vec::new() };
+        self.objects(list)
+    }
+
+    /// The elements of a list that holds anything but numbers.
+    fn objects(&mut self, list: NodeId) -> Vec<NodeId> {
+        if self.document.json.element(list, 0).is_none_or(|first| self.document.json.kind(first) == Kind::Number) {
+            return Vec::new();
+        }
+        self.document.json.elements(list)
+    }
+
+    /// The pairs of an object that is made of them.
+    fn pairs(&mut self, object: NodeId) -> Vec<NodeId> {
+        if self.kind(object) == Kind::Object { self.items(object) } else { Vec::new() }
+    }
+
+    fn has_name(&self, pair: NodeId, wanted: &str) -> bool {
+        let key = self.stored().find_member(pair, "key");
+        key.is_some_and(|(_, key)| self.stored().kind(key) == Kind::String && self.stored().has_key(key, wanted))
+    }
+
+    /// The last pair with a key.
+    fn pair(&mut self, object: NodeId, key: &str) -> Option<NodeId> {
+        self.pairs(object).into_iter().rev().find(|&pair| self.has_name(pair, key))
+    }
+
+    /// Whether a text of ours among these attributes is a JSON string in a string.
+    fn is_encoded(&mut self, attributes: NodeId) -> bool {
+        match role(attributes).0 {
+            ENCODED => true,
+            ATTRIBUTES if self.is_reread => {
+                let pairs = self.pairs(attributes);
+                pairs.into_iter().any(|pair| {
+                    let key = self.stored().find_member(pair, "key");
+                    key.and_then(|(_, key)| self.stored().string(key))
+                        .is_some_and(|key| key.starts_with(REREAD.as_bytes()))
+                })
+            }
+            _ => false,
+        }
+    }
+
+    fn found(&mut self, object: NodeId, key: &str) -> Option<NodeId> {
+        let (role, node) = role(object);
+        if self.is_listed(object) {
+            let pair = self.pair(object, key)?;
+            return shown(VALUE, self.document.json.member(pair, "value")?);
+        }
+        let member = self.document.json.member(node, key)?;
+        let role = match (role, key) {
+            (PART, "events") => EVENT,
+            // A span's attributes are encoded where they are plain members.
+            (PART, "attributes") if self.document.json.kind(member) == Kind::Object => ENCODED,
+            (PART | EVENT, "attributes") => ATTRIBUTES,
+            (PART, _) => PART,
+            _ => PLAIN,
+        };
+        shown(role, member)
+    }
+
+    /// Appends a value as plain JSON.
+    fn json_into(&mut self, value: NodeId, out: &mut Vec<u8>) {
+        let (kind, content) = self.content(value);
+        match kind {
+            Kind::Null => out.extend_from_slice(b"null"),
+            Kind::Object => out.extend_from_slice(b"{}"),
+            Kind::Array => {
+                out.push(b'[');
+                for (i, item) in
+                    shown(VALUE, value).map_or(Vec::new(), |value| self.items(value)).into_iter().enumerate()
+                {
+                    if i > 0 {
+                        out.push(b',');
+                    }
+                    self.json_into(item, out);
+                }
+                out.push(b']');
+            }
+            Kind::Number => {
+                let raw = self.stored().raw(content);
+                match string_content(raw) {
+                    Some(digits) if number_end(&digits, 0) == Some(digits.len()) => out.extend_from_slice(&digits),
+                    _ => out.extend_from_slice(raw),
+                }
+            }
+            Kind::String | Kind::Bool => out.extend_from_slice(self.stored().raw(content)),
+        }
+    }
+}
+
+impl Tree for Typed<'_, '_> {
+    fn kind(&self, node: NodeId) -> Kind {
+        match role(node) {
+            (VALUE, value) => self.content(value).0,
+            (ATTRIBUTES, _) => Kind::Object,
+            (_, node) => self.document.json.kind(node),
+        }
+    }
+
+    fn member(&mut self, object: NodeId, key: &str) -> Option<NodeId> {
+        let member = self.found(object, key)?;
+        if key.starts_with(MARK) && self.is_encoded(object) {
+            return self.open_json(member).or(Some(member));
+        }
+        Some(member)
+    }
+
+    fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
+        match role(array) {
+            (VALUE, _) => shown(VALUE, self.items(array).get(index).copied()?),
+            (role, array) => shown(role, self.document.json.element(array, index)?),
+        }
+    }
+
+    fn elements(&mut self, array: NodeId) -> Vec<NodeId> {
+        let (mut elements, role) = match role(array) {
+            (VALUE, _) => (self.items(array), VALUE),
+            (PLAIN, array) => (self.document.json.elements(array), PLAIN),
+            (role, array) => (self.objects(array), role),
+        };
+        elements.retain_mut(|node| shown(role, *node).map(|shown| *node = shown).is_some());
+        elements
+    }
+
+    fn len(&mut self, array: NodeId) -> usize {
+        match role(array) {
+            (VALUE, _) => self.items(array).len(),
+            (_, array) => self.document.json.len(array),
+        }
+    }
+
+    fn open_json(&mut self, string: NodeId) -> Option<NodeId> {
+        let string = match role(string) {
+            (VALUE, value) => self.content(value).1,
+            (_, string) => string,
+        };
+        shown(PLAIN, self.document.json.open_json(string)?)
+    }
+
+    fn json(&mut self, node: NodeId) -> Cow<'_, [u8]> {
+        match role(node) {
+            (VALUE, value) => {
+                let mut json = Vec::new();
+                self.json_into(value, &mut json);
+                Cow::Owned(json)
+            }
+            (ATTRIBUTES, _) => Cow::Borrowed(b"{}"),
+            (_, node) => Cow::Borrowed(self.stored().raw(node)),
+        }
+    }
+
+    fn mark(&self, object: NodeId) -> &'static str {
+        if let ATTRIBUTES | ENCODED = role(object).0 { MARK } else { "" }
+    }
+
+    fn token_ids(&mut self, array: NodeId) -> Option<Vec<u32>> {
+        if role(array).0 != VALUE || self.kind(array) != Kind::Array {
+            return None;
+        }
+        let items = self.items(array);
+        let mut ids = Vec::with_capacity(items.len());
+        for item in items {
+            let mut members = self.stored().members(item);
+            let (Some((key, value)), None) = (members.next(), members.next()) else { return None };
+            let raw = self.stored().raw(value);
+            let digits = raw.strip_prefix(b"\"").and_then(|raw| raw.strip_suffix(b"\"")).unwrap_or(raw);
+            let is_int = self.stored().has_key(key, TYPES[2].0) || self.stored().has_key(key, TYPES[2].1);
+            let is_plain = digits.iter().all(u8::is_ascii_digit) && is_int;
+            ids.push(std::str::from_utf8(digits).ok().filter(|_| is_plain)?.parse().ok()?);
+        }
+        Some(ids)
+    }
+}

@@ -124,7 +124,7 @@ pub(crate) struct View {
 }
 
 /// A text to be written into an object of the tree.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Write {
     pub object: NodeId,
     pub key: String,

@@ -1,7 +1,5 @@
 //! Wire formats: where in a body the spans are, and where in a span its inputs, output and attributes.
 
-mod mlflow;
-mod otlp;
 mod otlp_proto;
 pub(crate) mod record;
 mod span;
@@ -76,8 +74,8 @@ pub(crate) fn rewrite(
             }
             Err(why) => edit(path, Err(why)),
         }),
-        Format::OtlpJson => typed::rewrite(body, limits, true, otlp::views, edit),
-        Format::Mlflow => typed::rewrite(body, limits, false, mlflow::views, edit),
+        Format::OtlpJson => typed::rewrite(body, limits, true, edit),
+        Format::Mlflow => typed::rewrite(body, limits, false, edit),
         Format::OtlpProto => otlp_proto::rewrite(body, limits, edit),
     }
 }

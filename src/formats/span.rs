@@ -1,7 +1,25 @@
-//! What a span of OTLP and of MLflow have in common: attributes, among which its inputs and its output stand.
+//! Where the spans of OTLP and of MLflow are in a body, and where in a span its inputs, output, attributes and events.
 
 use super::record::string_member;
 use crate::view::{Kind, NodeId, Place, Tree, View};
+
+/// What leads to spans, in both spellings of OTLP and in what MLflow's server gives: requests, traces.
+pub(super) const CONTAINERS: [&str; 10] = [
+    "resourceSpans",
+    "resource_spans",
+    "scopeSpans",
+    "scope_spans",
+    "trace",
+    "traces",
+    "trace_info",
+    "trace_infos",
+    "info",
+    "data",
+];
+pub(super) const SPANS: &str = "spans";
+
+/// The most containers around a span, with their lists.
+const MAX_DEPTH: usize = 6;
 
 /// Attributes that hold the inputs or the output; for each the first that is there.
 const SOURCES: [(&str, &str); 4] = [
@@ -10,6 +28,9 @@ const SOURCES: [(&str, &str); 4] = [
     ("mlflow.spanOutputs", "output"),
     ("output.value", "output"),
 ];
+
+/// What the server tells of a trace: JSON text, cut where it is long.
+const PREVIEWS: [(&str, &str); 2] = [("request_preview", "inputs"), ("response_preview", "output")];
 
 /// Attributes of a span, or else of what it ran on, that name the model; most telling first.
 const MODELS: [&str; 7] = [
@@ -41,62 +62,125 @@ pub(super) fn role(node: NodeId) -> (u32, NodeId) {
     (node >> ROLE_SHIFT, node & ((1 << ROLE_SHIFT) - 1))
 }
 
-/// What layouts see of a span. `resource` is what it ran on.
-pub(super) fn view(tree: &mut dyn Tree, span: NodeId, path: String, resource: Option<NodeId>) -> View {
-    let mut view = View { path, ..View::default() };
-    let attributes = tree.member(span, "attributes");
-    let mut model = None;
-    if let Some(node) = attributes {
-        let path = format!("{}/attributes", view.path);
-        model = model_name(tree, node);
-        for (key, name) in SOURCES {
-            if view.places.iter().all(|(known, _)| *known != name)
-                && let Some(place) = opened(tree, node, &path, key)
+/// The spans of a body.
+pub(super) fn views(tree: &mut dyn Tree, root: NodeId, path: &str) -> Vec<View> {
+    let mut finder = Finder { tree, views: Vec::new() };
+    finder.container(Place { node: root, path: path.to_owned() }, None, MAX_DEPTH);
+    finder.views
+}
+
+struct Finder<'f> {
+    tree: &'f mut dyn Tree,
+    views: Vec<View>,
+}
+
+impl Finder<'_> {
+    /// The spans in an object or a list; `resource` is what they ran on.
+    fn container(&mut self, at: Place, resource: Option<NodeId>, depth: usize) {
+        if self.tree.kind(at.node) == Kind::Array {
+            for element in self.elements(&at) {
+                self.container(element, resource, depth);
+            }
+            return;
+        }
+        let resource = self.tree.member(at.node, "resource").or(resource);
+        self.previews(&at);
+        if let Some(spans) = self.member(&at, SPANS) {
+            for span in self.elements(&spans) {
+                self.span(span, resource);
+            }
+        }
+        for key in CONTAINERS {
+            if depth > 0
+                && let Some(inner) = self.member(&at, key)
             {
-                model = model.or_else(|| string_member(tree, place.node, "model"));
+                self.container(inner, resource, depth - 1);
+            }
+        }
+    }
+
+    fn member(&mut self, object: &Place, key: &str) -> Option<Place> {
+        let node = self.tree.member(object.node, key)?;
+        Some(Place { node, path: [&object.path, "/", key].concat() })
+    }
+
+    fn elements(&mut self, list: &Place) -> Vec<Place> {
+        let mut elements = Vec::new();
+        for (i, node) in self.tree.elements(list.node).into_iter().enumerate() {
+            elements.push(Place { node, path: [&list.path, "/", &i.to_string()].concat() });
+        }
+        elements
+    }
+
+    /// What layouts see of a span.
+    fn span(&mut self, span: Place, resource: Option<NodeId>) {
+        let mut view = View::default();
+        let attributes = self.member(&span, "attributes");
+        if let Some(attributes) = &attributes {
+            view.model = self.model(attributes.node);
+            self.sources(attributes, &SOURCES, &mut view);
+            // Without inputs the attributes may be the output themselves, as in spans whose instrumentation is flat.
+            view.bare = attributes.clone().into();
+            for (name, place) in &view.places {
+                if *name == "inputs" {
+                    view.bare = None;
+                }
+                view.model = view.model.or_else(|| string_member(self.tree, place.node, "model"));
+            }
+        }
+        view.whole.clone_from(&attributes);
+        for (name, place) in [("attributes", attributes), ("events", self.member(&span, "events"))] {
+            if let Some(place) = place {
                 view.places.push((name, place));
             }
         }
-        let attributes = Place { node, path };
-        // Without inputs the attributes may be the output themselves, as in spans whose instrumentation is flat.
-        let has_inputs = view.places.iter().any(|(name, _)| *name == "inputs");
-        view.bare = (!has_inputs).then(|| attributes.clone());
-        view.whole = Some(attributes.clone());
-        view.places.push(("attributes", attributes));
+        if let (None, Some(resource)) = (&view.model, resource)
+            && let Some(attributes) = self.tree.member(resource, "attributes")
+        {
+            view.model = self.model(attributes);
+        }
+        view.path = span.path;
+        self.views.push(view);
     }
-    if let Some(node) = tree.member(span, "events") {
-        view.places.push(("events", Place { node, path: format!("{}/events", view.path) }));
-    }
-    let resource = resource.and_then(|resource| tree.member(resource, "attributes"));
-    view.model = model.or_else(|| model_name(tree, resource?));
-    view
-}
 
-/// A member that is not null; what is inside if it is JSON in a string.
-pub(super) fn opened(tree: &mut dyn Tree, object: NodeId, path: &str, key: &str) -> Option<Place> {
-    let node = tree.member(object, key)?;
-    match tree.kind(node) {
-        Kind::Null => return None,
-        Kind::String => {
-            // A number in a string is text to everyone.
-            let inside = tree
-                .open_json(node)
-                .filter(|&inside| matches!(tree.kind(inside), Kind::Object | Kind::Array | Kind::String));
-            if let Some(node) = inside {
-                return Some(Place { node, path: format!("{path}/{key}/!json") });
+    /// The previews of what is told of a trace, if they are whole.
+    fn previews(&mut self, info: &Place) {
+        let mut view = View { path: info.path.clone(), ..View::default() };
+        self.sources(info, &PREVIEWS, &mut view);
+        view.places.retain(|(_, place)| self.tree.kind(place.node) != Kind::String);
+        if !view.places.is_empty() {
+            self.views.push(view);
+        }
+    }
+
+    /// Members that are not null; of those that are JSON in a string what is inside.
+    fn sources(&mut self, object: &Place, sources: &[(&str, &'static str)], view: &mut View) {
+        for (key, name) in sources {
+            let Some(mut place) = self.member(object, key).filter(|place| self.tree.kind(place.node) != Kind::Null)
+            else {
+                continue;
+            };
+            if self.tree.kind(place.node) == Kind::String
+                && let Some(node) = self.tree.open_json(place.node)
+                // A number in a string is text to everyone.
+                && matches!(self.tree.kind(node), Kind::Object | Kind::Array | Kind::String)
+            {
+                place.node = node;
+                place.path.push_str("/!json");
+            }
+            if view.places.iter().all(|(known, _)| known != name) {
+                view.places.push((name, place));
             }
         }
-        _ => {}
     }
-    Some(Place { node, path: format!("{path}/{key}") })
-}
 
-fn model_name(tree: &mut dyn Tree, attributes: NodeId) -> Option<String> {
-    for key in MODELS {
-        let name = string_member(tree, attributes, key);
-        if name.is_some() {
-            return name;
+    fn model(&mut self, attributes: NodeId) -> Option<String> {
+        for key in MODELS {
+            let name = string_member(self.tree, attributes, key);
+            if name.is_some() {
+                return name;
+            }
         }
+        None
     }
-    None
 }

@@ -1,24 +1,18 @@
 //! Which format a body has, told from how it begins.
 
+use super::span::{CONTAINERS, SPANS};
 use super::{Format, otlp_proto, text};
 use crate::json::{skip_space, value_end};
 use crate::limits::Limits;
 use crate::{Error, ErrorCode};
 
-/// What JSON has that is in a format: keys that lead there, lists being entered at their first element, the format, and
-/// the rule for the report.
-const SIGNS: [(&[&str], Format, &str); 11] = [
-    (&["resourceSpans"], Format::OtlpJson, "JSON with `resourceSpans`"),
-    (&["resource_spans"], Format::OtlpJson, "JSON with `resource_spans`"),
-    (&["spans", "start_time_unix_nano"], Format::Mlflow, "JSON with `spans` of MLflow"),
-    (&["trace", "trace_info"], Format::Mlflow, "JSON with a `trace` of MLflow"),
-    (&["trace", "spans", "start_time_unix_nano"], Format::Mlflow, "JSON with a `trace` of MLflow"),
-    (&["traces", "trace_info"], Format::Mlflow, "JSON with `traces` of MLflow"),
-    (&["traces", "spans", "start_time_unix_nano"], Format::Mlflow, "JSON with `traces` of MLflow"),
-    (&["traces", "trace_location"], Format::Mlflow, "JSON with `traces` of MLflow"),
-    (&["trace_infos", "trace_location"], Format::Mlflow, "JSON with `trace_infos` of MLflow"),
-    (&["info", "trace_location"], Format::Mlflow, "JSON with the `info` of a trace of MLflow"),
-    (&["data", "spans", "start_time_unix_nano"], Format::Mlflow, "JSON with `data` of a trace of MLflow"),
+/// Keys that a format is told by, the rule for the report, and whether containers of spans must stand around them.
+const SIGNS: [(&str, Format, &str, bool); 5] = [
+    ("resourceSpans", Format::OtlpJson, "JSON with `resourceSpans`", false),
+    ("resource_spans", Format::OtlpJson, "JSON with `resource_spans`", false),
+    ("trace_info", Format::Mlflow, "JSON with `trace_info` of a trace", true),
+    ("trace_location", Format::Mlflow, "JSON with `trace_location` of a trace", true),
+    ("start_time_unix_nano", Format::Mlflow, "JSON with `start_time_unix_nano` of a span", true),
 ];
 
 /// How many bytes of a JSON body are looked at.
@@ -43,12 +37,7 @@ pub(crate) fn detect(body: &[u8], asked: Format) -> Result<(Format, &'static str
     }
     if may_be_json {
         let head = &body[start..body.len().min(start + HEAD)];
-        for (keys, format, rule) in SIGNS {
-            if leads(head, 0, keys) {
-                return Ok((format, rule));
-            }
-        }
-        return Ok((Format::Record, "JSON"));
+        return Ok(sign(head, 0, 0).unwrap_or((Format::Record, "JSON")));
     }
     match body.get(start) {
         None => Ok((Format::Record, "empty body")),
@@ -57,38 +46,39 @@ pub(crate) fn detect(body: &[u8], asked: Format) -> Result<(Format, &'static str
         Some(_) if text::is_json(body) => Ok((Format::Record, "JSON")),
         Some(_) => Err(Error::new(
             ErrorCode::UnknownFormat,
-            "the body is neither JSON nor JSON lines nor OTLP as protocol buffers; no other format is read yet",
+            "the body is neither JSON nor JSON lines nor OTLP; no other format is read yet",
         )),
     }
 }
 
-/// Whether keys lead on in a JSON value, as far as its text goes.
-fn leads(text: &[u8], at: usize, keys: &[&str]) -> bool {
-    let Some((wanted, rest)) = keys.split_first() else { return true };
+/// The first sign in a JSON value, as far as its text goes: in an object or the first element of a list, and in the
+/// containers of spans inside it.
+fn sign(text: &[u8], at: usize, depth: usize) -> Option<(Format, &'static str)> {
     let mut at = skip_space(text, at);
     while text.get(at) == Some(&b'[') {
         at = skip_space(text, at + 1);
     }
-    if text.get(at) != Some(&b'{') {
-        return false;
+    // Each member follows a brace or a comma.
+    while matches!(text.get(at), Some(b'{' | b',')) {
+        let start = skip_space(text, at + 1);
+        let end = value_end(text, start);
+        let key = text.get(start + 1..end.saturating_sub(1))?;
+        let colon = skip_space(text, end);
+        if text.get(colon) != Some(&b':') {
+            return None;
+        }
+        for (name, format, rule, is_inside) in SIGNS {
+            if key == name.as_bytes() && (depth > 0 || !is_inside) {
+                return Some((format, rule));
+            }
+        }
+        if depth < 3 && CONTAINERS.iter().chain([&SPANS]).any(|container| key == container.as_bytes()) {
+            let found = sign(text, colon + 1, depth + 1);
+            if found.is_some() {
+                return found;
+            }
+        }
+        at = skip_space(text, value_end(text, skip_space(text, colon + 1)));
     }
-    at = skip_space(text, at + 1);
-    while text.get(at) == Some(&b'"') {
-        let end = value_end(text, at);
-        let key = text.get(at + 1..end.saturating_sub(1)).unwrap_or_default();
-        at = skip_space(text, end);
-        if text.get(at) != Some(&b':') {
-            return false;
-        }
-        at = skip_space(text, at + 1);
-        if key == wanted.as_bytes() {
-            return leads(text, at, rest);
-        }
-        at = skip_space(text, value_end(text, at));
-        if text.get(at) != Some(&b',') {
-            return false;
-        }
-        at = skip_space(text, at + 1);
-    }
-    false
+    None
 }

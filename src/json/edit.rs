@@ -21,7 +21,7 @@ struct Edit {
 #[derive(Default)]
 pub(crate) struct Edits {
     list: Vec<Edit>,
-    /// Objects that had no member and have one now.
+    /// Objects and lists that had nothing in them and have something now.
     filled: Names,
 }
 
@@ -33,6 +33,11 @@ impl Edits {
     /// Notes bytes to be put in place of a range of the body.
     pub(crate) fn put(&mut self, range: Range<usize>, bytes: Vec<u8>) {
         self.push(0, range, bytes);
+    }
+
+    /// Whether an object or a list that had nothing in it has something now; it has from now on.
+    pub(crate) fn fill(&mut self, empty: NodeId) -> bool {
+        self.filled.insert(&empty.to_string(), empty).is_some()
     }
 
     /// Whether there is nothing to do.
@@ -69,7 +74,7 @@ impl Json<'_> {
             None => {
                 let at = object.start as usize + 1;
                 let colon = self.colon_around(target);
-                if edits.filled.insert(&target.to_string(), target).is_some() {
+                if edits.fill(target) {
                     comma_into(has_space(colon), &mut bytes);
                 }
                 member_into(write, colon, &mut bytes);

@@ -86,6 +86,13 @@ impl<'t> Json<'t> {
         })
     }
 
+    /// Whether the value is an object whose first key and value have more than a colon between them.
+    pub(crate) fn is_spaced(&self) -> bool {
+        let is_object = self.node(Json::ROOT).tag == Tag::Object;
+        let first = self.members(Json::ROOT).next().filter(|_| is_object);
+        first.is_some_and(|(key, value)| self.text(key, self.range(key).end..self.range(value).start) != b":")
+    }
+
     /// The content of a string; nothing for another kind.
     pub(crate) fn string(&self, node: NodeId) -> Option<Cow<'_, [u8]>> {
         (self.node(node).tag == Tag::String).then(|| unescape(self.inside_quotes(node)))

@@ -7,7 +7,7 @@ mod wire;
 use std::ops::Range;
 
 use super::span::{REREAD, role};
-use super::{Part, otlp, text};
+use super::{Part, span, text};
 use crate::json::{Edits, Json, TOO_DEEP, quote_into, splice_body, text_into};
 use crate::limits::Limits;
 use crate::view::{Kind, Names, NodeId, Text, Tree};
@@ -122,7 +122,7 @@ pub(super) fn rewrite(body: &[u8], limits: &Limits, edit: &mut dyn FnMut(&str, P
         opened: Names::default(),
         holders: Vec::new(),
     };
-    let views = otlp::views(&mut document, 0, "");
+    let views = span::views(&mut document, 0, "");
     edit("", Ok((&mut document, views)));
     text::within(document.render(), body, limits)
 }

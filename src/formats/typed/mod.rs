@@ -7,12 +7,12 @@ mod edit;
 use std::borrow::Cow;
 
 use super::Part;
-use super::span::{MARK, REREAD, ROLE_SHIFT, role, shown};
+use super::span::{self, MARK, REREAD, ROLE_SHIFT, role, shown};
 use super::text::{self, JsonDocument};
 use crate::Error;
 use crate::json::{Json, number_end, string_content};
 use crate::limits::Limits;
-use crate::view::{Kind, NodeId, Tree, View};
+use crate::view::{Kind, NodeId, Tree};
 
 /// What a node is shown as: plain JSON; a part of the format (a span, and what leads to it); events, and one of them; the
 /// attributes of a span or an event; a value with its type; the attributes of a span, with JSON in their strings.
@@ -39,18 +39,20 @@ const ARRAY: (&str, &str) = ("arrayValue", "array_value");
 /// The root of a document.
 const ROOT: NodeId = PART << ROLE_SHIFT;
 
-/// Rewrites a body value by value; `views` finds the spans in one.
+/// Rewrites a body value by value. `is_reread`: MLflow reads it, and what stands in the attributes of its spans again.
 pub(super) fn rewrite(
     body: &[u8],
     limits: &Limits,
     is_reread: bool,
-    views: fn(&mut dyn Tree, NodeId, &str) -> Vec<View>,
     edit: &mut dyn FnMut(&str, Part<'_>),
 ) -> Result<Vec<u8>, Error> {
     text::rewrite(body, limits, &mut |path, value| match value {
         Ok(document) => {
-            let mut document = Typed { document, is_reread, filled: Vec::new() };
-            let views = views(&mut document, ROOT, path);
+            let is_spaced = document.json.is_spaced();
+            // What MLflow's server gives out is spelled with underscores too.
+            let is_snake = !is_reread || document.member(Json::ROOT, "resource_spans").is_some();
+            let mut document = Typed { document, is_reread, is_snake, is_spaced, made: Vec::new() };
+            let views = span::views(&mut document, ROOT, path);
             edit(path, Ok((&mut document, views)));
             document.finish();
         }
@@ -61,10 +63,13 @@ pub(super) fn rewrite(
 /// A JSON document, shown so.
 struct Typed<'d, 't> {
     document: &'d mut JsonDocument<'t>,
-    /// Whether MLflow reads this body and what stands in the attributes of its spans again.
+    /// Whether MLflow reads this.
     is_reread: bool,
-    /// Lists of pairs that were empty, by the place of the first, with what is put in.
-    filled: Vec<(NodeId, Vec<u8>)>,
+    /// Whether types are spelled with underscores, and whether JSON is written with spaces.
+    is_snake: bool,
+    is_spaced: bool,
+    /// What holds lists of pairs that were made, and are still open.
+    made: Vec<NodeId>,
 }
 
 impl<'d, 't> Typed<'d, 't> {
@@ -268,23 +273,5 @@ impl Tree for Typed<'_, '_> {
 
     fn mark(&self, object: NodeId) -> &'static str {
         if let ATTRIBUTES | ENCODED = role(object).0 { MARK } else { "" }
-    }
-
-    fn token_ids(&mut self, array: NodeId) -> Option<Vec<u32>> {
-        if role(array).0 != VALUE || self.kind(array) != Kind::Array {
-            return None;
-        }
-        let items = self.items(array);
-        let mut ids = Vec::with_capacity(items.len());
-        for item in items {
-            let mut members = self.stored().members(item);
-            let (Some((key, value)), None) = (members.next(), members.next()) else { return None };
-            let raw = self.stored().raw(value);
-            let digits = raw.strip_prefix(b"\"").and_then(|raw| raw.strip_suffix(b"\"")).unwrap_or(raw);
-            let is_int = self.stored().has_key(key, TYPES[2].0) || self.stored().has_key(key, TYPES[2].1);
-            let is_plain = digits.iter().all(u8::is_ascii_digit) && is_int;
-            ids.push(std::str::from_utf8(digits).ok().filter(|_| is_plain)?.parse().ok()?);
-        }
-        Some(ids)
     }
 }

@@ -72,7 +72,8 @@ fn sign(text: &[u8], at: usize, depth: usize) -> Option<(Format, &'static str)> 
                 return Some((format, rule));
             }
         }
-        if depth < 3 && CONTAINERS.iter().chain([&SPANS]).any(|container| key == container.as_bytes()) {
+        let is_container = CONTAINERS.iter().any(|container| key == container.as_bytes());
+        if depth < 3 && (is_container || key == SPANS.as_bytes()) {
             let found = sign(text, colon + 1, depth + 1);
             if found.is_some() {
                 return found;

@@ -12,7 +12,7 @@ use crate::json::{Edits, Json, TOO_DEEP, quote_into, splice_body, text_into};
 use crate::limits::Limits;
 use crate::view::{Kind, Names, NodeId, Text, Tree};
 use crate::{Error, ErrorCode};
-use wire::{BYTES, FIXED64, Field, VARINT, bytes_into, field, fields, new_length};
+use wire::{BYTES, FIXED64, Field, VARINT, bytes_into, field, new_length, next};
 
 /// The messages on the way to the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,6 +55,8 @@ const INT: u32 = 3;
 const DOUBLE: u32 = 4;
 const VALUES: u32 = 5;
 const KEY_VALUES: u32 = 6;
+/// Bytes.
+const LAST: u32 = 7;
 
 /// What a node is shown as: a message itself, all its children of one kind as a list, all its attributes as an object, or
 /// JSON inside a string.
@@ -166,25 +168,27 @@ pub(super) fn check(body: &[u8], max_depth: usize) -> Result<(), Error> {
 }
 
 impl OtlpProto<'_> {
-    fn fields(&self, node: NodeId) -> impl Iterator<Item = Field> + '_ {
-        let Node { start, end, .. } = self.nodes[node as usize];
-        fields(self.body, start as usize, end as usize)
+    /// Where a message begins and ends.
+    fn range(&self, node: NodeId) -> (usize, usize) {
+        let node = &self.nodes[node as usize];
+        (node.start as usize, node.end as usize)
     }
 
     /// The messages in a message.
-    fn children(&mut self, node: NodeId) -> Range<NodeId> {
-        let Node { message, start, end, children, .. } = self.nodes[node as usize];
-        let (first, count) = children.unwrap_or_else(|| {
+    fn children(&mut self, parent: NodeId) -> Range<NodeId> {
+        let message = self.message(parent);
+        let (first, count) = self.nodes[parent as usize].children.unwrap_or_else(|| {
             let first = self.nodes.len();
-            for field in fields(self.body, start as usize, end as usize) {
+            let (mut at, end) = self.range(parent);
+            while let Some(field) = next(self.body, &mut at, end) {
                 if let Some(inner) = inside(message, &field) {
                     let (at, start, end) = (field.at as u32, field.start as u32, field.end as u32);
-                    self.nodes.push(Node { message: inner, parent: node, at, start, end, children: None });
+                    self.nodes.push(Node { message: inner, parent, at, start, end, children: None });
                 }
             }
             (first as NodeId, (self.nodes.len() - first) as u32)
         });
-        self.nodes[node as usize].children = Some((first, count));
+        self.nodes[parent as usize].children = Some((first, count));
         first..first + count
     }
 
@@ -192,7 +196,7 @@ impl OtlpProto<'_> {
     fn of_kind(&mut self, node: NodeId, kind: Message) -> Vec<NodeId> {
         let mut found = Vec::new();
         for child in self.children(node) {
-            if self.nodes[child as usize].message == kind {
+            if self.message(child) == kind {
                 found.push(child);
             }
         }
@@ -202,13 +206,15 @@ impl OtlpProto<'_> {
     /// The field of a value that counts: the last.
     fn content(&self, value: NodeId) -> Option<Field> {
         let mut content = None;
-        for field in self.fields(value) {
+        let (mut at, end) = self.range(value);
+        while let Some(field) = next(self.body, &mut at, end) {
             let wire = match field.number {
                 BOOL | INT => VARINT,
                 DOUBLE => FIXED64,
-                _ => BYTES,
+                STRING..=LAST => BYTES,
+                _ => continue,
             };
-            if (1..=7).contains(&field.number) && field.wire == wire {
+            if field.wire == wire {
                 content = Some(field);
             }
         }
@@ -217,8 +223,14 @@ impl OtlpProto<'_> {
 
     /// The list or the members that a value holds.
     fn container(&mut self, value: NodeId) -> Option<NodeId> {
-        let start = self.content(value)?.start as u32;
-        self.children(value).rev().find(|&child| self.nodes[child as usize].start == start)
+        let start = self.content(value)?.start;
+        let mut container = None;
+        for child in self.children(value) {
+            if self.range(child).0 == start {
+                container = Some(child);
+            }
+        }
+        container
     }
 
     /// The message whose key-value pairs are the members of an object.
@@ -237,8 +249,14 @@ impl OtlpProto<'_> {
     }
 
     fn key(&self, pair: NodeId) -> &[u8] {
-        let key = self.fields(pair).filter(|field| field.number == 1 && field.wire == BYTES).last();
-        key.map_or(&[], |key| &self.body[key.start..key.end])
+        let mut key: &[u8] = &[];
+        let (mut at, end) = self.range(pair);
+        while let Some(field) = next(self.body, &mut at, end) {
+            if field.number == 1 && field.wire == BYTES {
+                key = &self.body[field.start..field.end];
+            }
+        }
+        key
     }
 
     /// The value of a pair, if it has one.
@@ -248,15 +266,22 @@ impl OtlpProto<'_> {
 
     /// The last pair with a key.
     fn pair(&mut self, owner: NodeId, key: &str) -> Option<NodeId> {
-        let pairs = self.of_kind(owner, Message::KeyValue);
-        pairs.into_iter().rev().find(|&pair| self.key(pair) == key.as_bytes())
+        let mut found = None;
+        for pair in self.of_kind(owner, Message::KeyValue) {
+            if self.key(pair) == key.as_bytes() {
+                found = Some(pair);
+            }
+        }
+        found
     }
 
     /// Whether MLflow reads again what stands in the attributes of this span.
     fn is_reread(&mut self, owner: NodeId) -> bool {
-        let is_span = self.message(owner) == Message::Span;
-        is_span
-            && self.of_kind(owner, Message::KeyValue).iter().any(|&pair| self.key(pair).starts_with(REREAD.as_bytes()))
+        let mut is_reread = false;
+        for pair in self.of_kind(owner, Message::KeyValue) {
+            is_reread |= self.key(pair).starts_with(REREAD.as_bytes());
+        }
+        is_reread && self.message(owner) == Message::Span
     }
 
     /// Appends a value as JSON.
@@ -266,7 +291,12 @@ impl OtlpProto<'_> {
         match field.number {
             STRING => quote_into(content, out),
             BOOL => out.extend_from_slice(if field.value == 0 { b"false" } else { b"true" }),
-            INT => out.extend_from_slice((field.value as i64).to_string().as_bytes()),
+            INT => {
+                if (field.value as i64) < 0 {
+                    out.push(b'-');
+                }
+                decimal_into((field.value as i64).unsigned_abs(), out);
+            }
             DOUBLE => double_into(content, out),
             VALUES => {
                 out.push(b'[');
@@ -343,7 +373,8 @@ impl OtlpProto<'_> {
             edits.put(range, bytes);
         }
         // A message always has a higher number than the one that holds it.
-        for (i, node) in self.nodes.iter().enumerate().skip(1).rev() {
+        for i in (1..growth.len()).rev() {
+            let node = &self.nodes[i];
             if growth[i] == 0 {
                 continue;
             }
@@ -376,7 +407,20 @@ fn double_into(bytes: &[u8], out: &mut Vec<u8>) {
     let fraction = double - whole as f64;
     // Not to be taken for a whole number.
     let millionths = if fraction > 0.0 { ((fraction * 1e6) as u64).clamp(1, 999_999) } else { 0 };
-    out.extend_from_slice(whole.to_string().as_bytes());
-    out.push(b'.');
-    out.extend_from_slice(&(1_000_000 + millionths).to_string().as_bytes()[1..]);
+    decimal_into(whole, out);
+    let point = out.len();
+    decimal_into(1_000_000 + millionths, out);
+    out[point] = b'.';
+}
+
+fn decimal_into(mut number: u64, out: &mut Vec<u8>) {
+    let start = out.len();
+    loop {
+        out.push(b'0' + (number % 10) as u8);
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out[start..].reverse();
 }

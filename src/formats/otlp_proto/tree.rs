@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use super::super::Document;
 use super::super::span::{MARK, role, shown};
-use super::wire::{BYTES, Field, VARINT, bytes_into, fields};
+use super::wire::{BYTES, Field, VARINT, bytes_into, next};
 use super::{ATTRIBUTES, BOOL, DOUBLE, INSIDE, INT, ITSELF, JSON, KEY_VALUES, LIST, Message, OtlpProto};
 use super::{RESOURCE_SPANS, STRING, VALUES};
 use crate::json::leaving;
@@ -102,17 +102,23 @@ impl Tree for OtlpProto<'_> {
 
     fn elements(&mut self, array: NodeId) -> Vec<NodeId> {
         let (JSON, inside) = role(array) else { return self.listed(array) };
-        let mut elements = self.json.elements(inside);
-        elements.retain_mut(|node| shown(JSON, *node).map(|shown| *node = shown).is_some());
+        let mut elements = Vec::new();
+        for node in self.json.elements(inside) {
+            elements.extend(shown(JSON, node));
+        }
         elements
     }
 
     fn len(&mut self, array: NodeId) -> usize {
         match role(array) {
             (JSON, array) => self.json.len(array),
-            (ITSELF, value) => {
+            (ITSELF, value) if self.message(value) == Message::Value => {
                 let Some(list) = self.values(value) else { return 0 };
-                fields(self.body, list.start, list.end).filter(|field| field.number == 1).count()
+                let (mut at, mut count) = (list.start, 0);
+                while let Some(field) = next(self.body, &mut at, list.end) {
+                    count += usize::from(field.number == 1 && field.wire == BYTES);
+                }
+                count
             }
             _ => self.listed(array).len(),
         }
@@ -162,13 +168,15 @@ impl Tree for OtlpProto<'_> {
         let list = self.values(value)?;
         // A value of an id below 128 takes four bytes.
         let mut ids = Vec::with_capacity((list.end - list.start) / 4);
-        for field in fields(self.body, list.start, list.end) {
+        let mut at = list.start;
+        while let Some(mut field) = next(self.body, &mut at, list.end) {
             if field.number != 1 || field.wire != BYTES {
                 continue;
             }
-            let mut content = fields(self.body, field.start, field.end);
-            match (content.next(), content.next()) {
-                (Some(Field { number: INT, wire: VARINT, value, .. }), None) => ids.push(u32::try_from(value).ok()?),
+            match next(self.body, &mut field.start, field.end) {
+                Some(Field { number: INT, wire: VARINT, value, end, .. }) if end == field.end => {
+                    ids.push(u32::try_from(value).ok()?);
+                }
                 _ => return None,
             }
         }
@@ -214,9 +222,11 @@ impl Document for OtlpProto<'_> {
         let pairs = self.of_kind(owner, Message::KeyValue);
         let goes =
             leaving(pairs.len(), members, &|key| pairs.iter().rposition(|&pair| self.key(pair) == key.as_bytes()));
-        for (pair, _) in pairs.into_iter().zip(goes).filter(|(_, goes)| *goes) {
+        for (i, pair) in pairs.into_iter().enumerate() {
             let node = self.nodes[pair as usize];
-            self.change(owner, node.at as usize..node.end as usize, Vec::new());
+            if goes[i] {
+                self.change(owner, node.at as usize..node.end as usize, Vec::new());
+            }
         }
     }
 }

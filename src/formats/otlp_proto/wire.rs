@@ -67,16 +67,11 @@ fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     None
 }
 
-/// The fields of a message that was checked.
-pub(super) fn fields(bytes: &[u8], mut at: usize, end: usize) -> impl Iterator<Item = Field> + '_ {
-    std::iter::from_fn(move || {
-        if at >= end {
-            return None;
-        }
-        let field = field(bytes, at, end).ok()?;
-        at = field.end;
-        Some(field)
-    })
+/// The field at `at` of a message that was checked, if it has one there; `at` moves behind it.
+pub(super) fn next(bytes: &[u8], at: &mut usize, end: usize) -> Option<Field> {
+    let field = if *at < end { field(bytes, *at, end).ok()? } else { return None };
+    *at = field.end;
+    Some(field)
 }
 
 /// Appends a varint of at least `width` bytes.
@@ -100,10 +95,11 @@ pub(super) fn bytes_into(number: u32, content: &[u8], out: &mut Vec<u8>) {
 /// The length of a message that grew, for the place of the old one. An old one that was longer than it had to be stays
 /// as long as it can.
 pub(super) fn new_length(old_width: usize, old: usize, new: usize) -> Vec<u8> {
-    let mut shortest = Vec::new();
-    varint_into(old as u64, 0, &mut shortest);
     let mut out = Vec::new();
-    varint_into(new as u64, if old_width > shortest.len() { old_width } else { 0 }, &mut out);
+    varint_into(old as u64, 0, &mut out);
+    let width = if old_width > out.len() { old_width } else { 0 };
+    out.clear();
+    varint_into(new as u64, width, &mut out);
     out
 }
 

@@ -57,9 +57,9 @@ impl Typed<'_, '_> {
         if self.is_spaced { (b": ", b", ") } else { (b":", b",") }
     }
 
-    fn write_pair(&mut self, write: &Write) {
-        let pairs = self.pairs(write.object);
-        let list = self.list(write.object);
+    fn write_pair(&mut self, object: NodeId, write: &Write) {
+        let pairs = self.pairs(object);
+        let list = self.list(object);
         let at = |key: &str| pairs.iter().rposition(|&pair| self.has_name(pair, key));
         let mut bytes = self.pair_of(write);
         if let Some(there) = at(&write.key) {
@@ -91,36 +91,35 @@ impl Typed<'_, '_> {
         }
         // The first pair goes into the list that is there, or makes one.
         let Some(list) = list else {
-            let content = self.content(role(write.object).1).1;
+            let content = self.content(write.object).1;
             let is_new = !self.made.contains(&content);
             if is_new {
                 self.made.push(content);
             }
-            let opening: [&[u8]; 3] = if is_new { [b"\"values\"", MADE_COLON, b"["] } else { [b",", b"", b""] };
-            return self.insert(content, [&opening.concat(), &*bytes].concat());
+            let opening: &[u8] = if is_new { b"\"values\": [" } else { b"," };
+            return self.insert(content, [opening, &bytes].concat());
         };
-        if self.document.edits.fill(list) {
-            bytes.insert(0, b',');
-        }
-        self.insert(list, bytes);
+        let comma: &[u8] = if self.document.edits.fill(list) { b"," } else { b"" };
+        self.insert(list, [comma, &bytes].concat());
     }
 }
 
 impl Document for Typed<'_, '_> {
     fn write(&mut self, write: &Write) {
         let Write { object, key, before, mut text } = write.clone();
-        if self.is_encoded(object) && (role(object).0 == ENCODED || !text.in_rows) {
+        let (role, node) = role(object);
+        if self.is_encoded(object) && (role == ENCODED || !text.in_rows) {
             // The JSON of the text as the content of a string.
             let mut json = Vec::new();
             text_into(&text, true, &mut json);
             text = Text { texts: vec![String::from_utf8(json).unwrap_or_default()], in_rows: false };
         }
-        let write = Write { object: role(object).1, key, before, text };
+        let write = Write { object: node, key, before, text };
         if self.is_listed(object) {
-            return self.write_pair(&Write { object, ..write });
+            return self.write_pair(object, &write);
         }
         let document = &mut *self.document;
-        document.json.write(write.object, &write, &mut document.edits);
+        document.json.write(node, &write, &mut document.edits);
     }
 
     fn take_out(&mut self, object: NodeId, members: Vec<(String, Option<String>)>) {

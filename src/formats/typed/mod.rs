@@ -235,13 +235,16 @@ impl Tree for Typed<'_, '_> {
     }
 
     fn elements(&mut self, array: NodeId) -> Vec<NodeId> {
-        let (mut elements, role) = match role(array) {
+        let (elements, role) = match role(array) {
             (VALUE, _) => (self.items(array), VALUE),
             (PLAIN, array) => (self.document.json.elements(array), PLAIN),
             (role, array) => (self.objects(array), role),
         };
-        elements.retain_mut(|node| shown(role, *node).map(|shown| *node = shown).is_some());
-        elements
+        let mut all = Vec::with_capacity(elements.len());
+        for node in elements {
+            all.extend(shown(role, node));
+        }
+        all
     }
 
     fn len(&mut self, array: NodeId) -> usize {

@@ -270,3 +270,29 @@ fn twice_is_once() {
         }
     }
 }
+
+/// The bodies that OpenTelemetry's own classes read field by field: `tests/oracle/otlp.py` did, and noted their digests.
+#[test]
+fn an_independent_library_has_read_these_bodies() {
+    if std::env::var_os("TOKEN2TEXT_CAPTURES").is_some() {
+        return;
+    }
+    let golden: Value = serde_json::from_slice(&std::fs::read(project("tests/oracle/otlp.json")).unwrap()).unwrap();
+    let folder = project("target/otlp");
+    std::fs::create_dir_all(&folder).unwrap();
+    let mut wrong = Vec::new();
+    for body in bodies().iter().filter(|body| body.format.starts_with("otlp")) {
+        let enriched = enrich(&body.bytes, &real_set(&body.tokenizer), &options()).unwrap().body;
+        let name = body.name.replace('/', "+");
+        let (stem, kind) = name.rsplit_once('.').unwrap();
+        std::fs::write(folder.join(&name), &body.bytes).unwrap();
+        std::fs::write(folder.join(format!("{stem}.enriched.{kind}")), &enriched).unwrap();
+        let digest = enriched
+            .iter()
+            .fold(0xCBF2_9CE4_8422_2325_u64, |digest, &byte| (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
+        if golden[&name]["digest"] != format!("{digest:016x}") {
+            wrong.push(name);
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:?} are new: run `\"$(scripts/venv.sh otlp)\" tests/oracle/otlp.py`");
+}

@@ -194,12 +194,15 @@ pub(crate) fn splice_body(body: &[u8], edits: &Edits) -> Vec<u8> {
     splice(body, &edits.list)
 }
 
-/// A text with its edits made.
+/// A text with its edits made; of two that overlap the first.
 fn splice(text: &[u8], edits: &[Edit]) -> Vec<u8> {
     let added: usize = edits.iter().map(|edit| edit.bytes.len()).sum();
     let mut out = Vec::with_capacity(text.len() + added);
     let mut copied = 0;
     for edit in sorted(edits) {
+        if edit.start < copied {
+            continue;
+        }
         out.extend_from_slice(&text[copied..edit.start]);
         out.extend_from_slice(&edit.bytes);
         copied = edit.end;

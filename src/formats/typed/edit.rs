@@ -130,25 +130,22 @@ impl Document for Typed<'_, '_> {
         }
         let pairs = self.pairs(object);
         let goes = leaving(pairs.len(), members, &|key| pairs.iter().rposition(|&pair| self.has_name(pair, key)));
-        let mut stays = 0;
-        for (i, &pair) in pairs.iter().enumerate() {
-            if !goes[i] {
-                stays += 1;
-                continue;
-            }
-            let range = self.stored().range(pair);
-            let end = pairs.get(i + 1).map_or(range.end, |&next| self.stored().range(next).start);
-            self.put(pair, range.start..end, Vec::new());
-        }
         // A list that was made for the texts goes with them.
-        if stays == 0
-            && role == VALUE
+        if role == VALUE
+            && !goes.contains(&false)
             && let Some((key, list)) = self.stored().find_member(self.content(node).1, "values")
         {
             let json = self.stored();
             let (key, list) = (json.range(key), json.range(list));
             if json.text(node, key.end..list.start) == MADE_COLON {
-                self.put(node, key.start..list.end, Vec::new());
+                return self.put(node, key.start..list.end, Vec::new());
+            }
+        }
+        for (i, &pair) in pairs.iter().enumerate() {
+            let range = self.stored().range(pair);
+            let end = pairs.get(i + 1).map_or(range.end, |&next| self.stored().range(next).start);
+            if goes[i] {
+                self.put(pair, range.start..end, Vec::new());
             }
         }
     }

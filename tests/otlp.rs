@@ -428,7 +428,7 @@ fn changed_bodies_never_panic() {
             }
         }
     }
-    assert!(good > 5_000, "only {good} bodies were read");
+    assert!(good > 3_000, "only {good} bodies were read");
 }
 
 #[test]
@@ -491,4 +491,41 @@ fn large_bodies() {
     ]
     .concat();
     assert_eq!(run(json.as_bytes()).unwrap().1.totals.decoded, 20_000);
+}
+
+/// Values that are not what a format says, at every place.
+#[test]
+fn odd_values_are_left_alone() {
+    let typed = r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"mlflow.spanOutputs","value":{"kvlistValue":{"values":[{"key":"token_ids","value":{"arrayValue":{"values":[{"intValue":"0"}]}}}]}}}],"events":[{"attributes":[{"key":"ids","value":{"stringValue":"[0]"}}]}]}]}]}]}"#;
+    let stored = r#"{"spans":[{"start_time_unix_nano":1,"attributes":{"mlflow.spanOutputs":"{\"token_ids\": [0]}","ids":"[0]"},"events":[{"attributes":{"token_ids":[2]}}]}]}"#;
+    for (body, format) in [(typed, Format::OtlpJson), (stored, Format::Mlflow)] {
+        let parts: Vec<usize> = body.match_indices(['{', '[', '"']).map(|(at, _)| at).collect();
+        for &at in &parts {
+            // Each value in place of what stands there, up to the end of it.
+            let Some(whole) =
+                (at + 1..=body.len()).find(|&end| serde_json::from_str::<serde_json::Value>(&body[at..end]).is_ok())
+            else {
+                continue;
+            };
+            for odd in [
+                "null",
+                "1",
+                "\"x\"",
+                "[\"x\"]",
+                "[]",
+                "{}",
+                "[1]",
+                "[[]]",
+                "[null,{}]",
+                "{\"key\":[\"x\"],\"value\":[\"stringValue\"]}",
+            ] {
+                let body = [&body[..at], odd, &body[whole..]].concat();
+                let mut options = options();
+                options.format = format;
+                if let Ok(enriched) = enrich(body.as_bytes(), &letters(), &options) {
+                    assert_eq!(String::from_utf8(strip(&enriched.body, &options).unwrap()).unwrap(), body);
+                }
+            }
+        }
+    }
 }

@@ -72,9 +72,10 @@ impl<'t> Json<'t> {
     /// The value itself.
     pub(crate) const ROOT: NodeId = 0;
 
-    /// The members of an object: key and value, in order, repeated keys included.
+    /// The members of an object: key and value, in order, repeated keys included. Another value has none.
     pub(crate) fn members(&self, object: NodeId) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
-        let end = self.children_end(object);
+        let node = self.node(object);
+        let end = if node.tag == Tag::Object { node.next } else { 0 };
         let mut key = object + 1;
         std::iter::from_fn(move || {
             (key < end).then(|| {
@@ -88,9 +89,21 @@ impl<'t> Json<'t> {
 
     /// Whether the value is an object whose first key and value have more than a colon between them.
     pub(crate) fn is_spaced(&self) -> bool {
-        let is_object = self.node(Json::ROOT).tag == Tag::Object;
-        let first = self.members(Json::ROOT).next().filter(|_| is_object);
+        let first = self.members(Json::ROOT).next();
         first.is_some_and(|(key, value)| self.text(key, self.range(key).end..self.range(value).start) != b":")
+    }
+
+    /// The elements of an array that holds anything but numbers.
+    pub(crate) fn nodes_in(&self, array: NodeId) -> Vec<NodeId> {
+        let mut nodes = Vec::new();
+        if let Node { tag: Tag::Array, next: end, .. } = self.node(array) {
+            let mut element = array + 1;
+            while element < end {
+                nodes.push(element);
+                element = self.after(element);
+            }
+        }
+        nodes
     }
 
     /// The content of a string; nothing for another kind.
@@ -131,14 +144,6 @@ impl<'t> Json<'t> {
         }
     }
 
-    /// Index after the last child of a container that has child nodes.
-    fn children_end(&self, node: NodeId) -> NodeId {
-        match self.node(node) {
-            Node { tag: Tag::Array | Tag::Object, next, .. } => next,
-            _ => node,
-        }
-    }
-
     /// Whether a string, which may be a key, says this.
     pub(crate) fn has_key(&self, key: NodeId, wanted: &str) -> bool {
         let raw = self.inside_quotes(key);
@@ -147,9 +152,6 @@ impl<'t> Json<'t> {
 
     /// The last member of an object with this key: key and value.
     pub(crate) fn find_member(&self, object: NodeId, wanted: &str) -> Option<(NodeId, NodeId)> {
-        if self.node(object).tag != Tag::Object {
-            return None;
-        }
         self.members(object).filter(|&(key, _)| self.has_key(key, wanted)).last()
     }
 
@@ -213,19 +215,10 @@ impl Tree for Json<'_> {
     }
 
     fn elements(&mut self, array: NodeId) -> Vec<NodeId> {
-        let mut elements = Vec::new();
         match self.node(array) {
-            Node { tag: Tag::Numbers, next: count, .. } => return self.number_nodes(array, 0, count as usize),
-            Node { tag: Tag::Array, next: end, .. } => {
-                let mut element = array + 1;
-                while element < end {
-                    elements.push(element);
-                    element = self.after(element);
-                }
-            }
-            _ => {}
+            Node { tag: Tag::Numbers, next: count, .. } => self.number_nodes(array, 0, count as usize),
+            _ => self.nodes_in(array),
         }
-        elements
     }
 
     fn len(&mut self, array: NodeId) -> usize {

@@ -105,11 +105,11 @@ impl<'d, 't> Typed<'d, 't> {
     }
 
     /// The list that holds the items of a value or of attributes, if it is there.
-    fn list(&mut self, node: NodeId) -> Option<NodeId> {
+    fn list(&self, node: NodeId) -> Option<NodeId> {
         match role(node) {
             (ATTRIBUTES, list) => Some(list),
             (VALUE, value) => match self.content(value) {
-                (Kind::Array | Kind::Object, content) => self.document.json.member(content, "values"),
+                (Kind::Array | Kind::Object, content) => Some(self.stored().find_member(content, "values")?.1),
                 _ => None,
             },
             _ => None,
@@ -117,22 +117,13 @@ impl<'d, 't> Typed<'d, 't> {
         .filter(|&list| self.document.json.kind(list) == Kind::Array)
     }
 
-    /// The items of such a list that are objects, as all of them are.
-    fn items(&mut self, node: NodeId) -> Vec<NodeId> {
-        let Some(list) = self.list(node) else { return Vec::new() };
-        self.objects(list)
-    }
-
-    /// The elements of a list that holds anything but numbers.
-    fn objects(&mut self, list: NodeId) -> Vec<NodeId> {
-        if self.document.json.element(list, 0).is_none_or(|first| self.document.json.kind(first) == Kind::Number) {
-            return Vec::new();
-        }
-        self.document.json.elements(list)
+    /// The items of such a list.
+    fn items(&self, node: NodeId) -> Vec<NodeId> {
+        self.list(node).map_or(Vec::new(), |list| self.stored().nodes_in(list))
     }
 
     /// The pairs of an object that is made of them.
-    fn pairs(&mut self, object: NodeId) -> Vec<NodeId> {
+    fn pairs(&self, object: NodeId) -> Vec<NodeId> {
         if self.kind(object) == Kind::Object { self.items(object) } else { Vec::new() }
     }
 
@@ -142,24 +133,27 @@ impl<'d, 't> Typed<'d, 't> {
     }
 
     /// The last pair with a key.
-    fn pair(&mut self, object: NodeId, key: &str) -> Option<NodeId> {
-        self.pairs(object).into_iter().rev().find(|&pair| self.has_name(pair, key))
+    fn pair(&self, object: NodeId, key: &str) -> Option<NodeId> {
+        let mut found = None;
+        for pair in self.pairs(object) {
+            if self.has_name(pair, key) {
+                found = Some(pair);
+            }
+        }
+        found
     }
 
     /// Whether a text of ours among these attributes is a JSON string in a string.
-    fn is_encoded(&mut self, attributes: NodeId) -> bool {
-        match role(attributes).0 {
-            ENCODED => true,
-            ATTRIBUTES if self.is_reread => {
-                let pairs = self.pairs(attributes);
-                pairs.into_iter().any(|pair| {
-                    let key = self.stored().find_member(pair, "key");
-                    key.and_then(|(_, key)| self.stored().string(key))
-                        .is_some_and(|key| key.starts_with(REREAD.as_bytes()))
-                })
+    fn is_encoded(&self, attributes: NodeId) -> bool {
+        let (role, _) = role(attributes);
+        let mut is_encoded = role == ENCODED;
+        if role == ATTRIBUTES && self.is_reread {
+            for pair in self.pairs(attributes) {
+                let key = self.stored().find_member(pair, "key").and_then(|(_, key)| self.stored().string(key));
+                is_encoded |= key.is_some_and(|key| key.starts_with(REREAD.as_bytes()));
             }
-            _ => false,
         }
+        is_encoded
     }
 
     fn found(&mut self, object: NodeId, key: &str) -> Option<NodeId> {
@@ -181,17 +175,15 @@ impl<'d, 't> Typed<'d, 't> {
     }
 
     /// Appends a value as plain JSON.
-    fn json_into(&mut self, value: NodeId, out: &mut Vec<u8>) {
+    fn json_into(&self, value: NodeId, out: &mut Vec<u8>) {
         let (kind, content) = self.content(value);
         match kind {
             Kind::Null => out.extend_from_slice(b"null"),
             Kind::Object => out.extend_from_slice(b"{}"),
             Kind::Array => {
                 out.push(b'[');
-                for (i, item) in
-                    shown(VALUE, value).map_or(Vec::new(), |value| self.items(value)).into_iter().enumerate()
-                {
-                    if i > 0 {
+                for item in shown(VALUE, value).map_or(Vec::new(), |value| self.items(value)) {
+                    if out.last() != Some(&b'[') {
                         out.push(b',');
                     }
                     self.json_into(item, out);
@@ -238,7 +230,7 @@ impl Tree for Typed<'_, '_> {
         let (elements, role) = match role(array) {
             (VALUE, _) => (self.items(array), VALUE),
             (PLAIN, array) => (self.document.json.elements(array), PLAIN),
-            (role, array) => (self.objects(array), role),
+            (role, array) => (self.stored().nodes_in(array), role),
         };
         let mut all = Vec::with_capacity(elements.len());
         for node in elements {

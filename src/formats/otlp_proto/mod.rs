@@ -249,8 +249,12 @@ impl OtlpProto<'_> {
     }
 
     fn key(&self, pair: NodeId) -> &[u8] {
+        self.key_between(self.range(pair))
+    }
+
+    /// The key of a pair that stands between two places.
+    fn key_between(&self, (mut at, end): (usize, usize)) -> &[u8] {
         let mut key: &[u8] = &[];
-        let (mut at, end) = self.range(pair);
         while let Some(field) = next(self.body, &mut at, end) {
             if field.number == 1 && field.wire == BYTES {
                 key = &self.body[field.start..field.end];

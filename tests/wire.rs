@@ -13,7 +13,7 @@ use common::{project, real_set};
 use serde_json::{Map, Value};
 use token2text::{Comparison, EnrichOptions, Existing, FieldReport, Layout, Status, enrich, strip};
 
-/// Layouts of producers that only write spans.
+/// Layouts of producers that only write spans, beside those for verl.
 const LAYOUTS: &[u8] = br#"[
   { "name": "flat", "when": [["/attributes/prompt_token_ids", "/attributes/response_token_ids"]], "fields": [
     { "kind": "prompt", "ids": "/attributes/prompt_token_ids", "text": "/attributes/prompt_text" },
@@ -79,6 +79,7 @@ fn bodies() -> Vec<Body> {
 
 fn options() -> EnrichOptions {
     let mut options = EnrichOptions::default();
+    options.layouts.retain(|layout| layout.name().starts_with("verl"));
     options.layouts.extend(Layout::from_json(LAYOUTS).unwrap());
     options
 }

@@ -28,33 +28,43 @@ impl Typed<'_, '_> {
         self.put(node, at..at, bytes);
     }
 
+    /// A template with what goes into it in place of 1 and 2; without spaces if the body has none.
+    fn filled(&self, template: &[u8], first: &[u8], second: &[u8]) -> Vec<u8> {
+        let mut out = Vec::new();
+        for byte in template {
+            match byte {
+                b'1' => out.extend_from_slice(first),
+                b'2' => out.extend_from_slice(second),
+                b' ' if !self.is_spaced => {}
+                byte => out.push(*byte),
+            }
+        }
+        out
+    }
+
+    fn type_name(&self, (camel, snake): (&'static str, &'static str)) -> &'static [u8] {
+        if self.is_snake { snake } else { camel }.as_bytes()
+    }
+
     /// A value with its type.
     fn value_of(&self, text: &Text) -> Vec<u8> {
-        let name = |(camel, snake): (&'static str, &'static str)| if self.is_snake { snake } else { camel };
-        let (colon, comma) = self.separators();
-        let mut value = Vec::new();
-        for (i, text) in text.texts.iter().enumerate() {
-            value.extend_from_slice(if i > 0 { comma } else { b"" });
-            value.extend_from_slice(&[b"{\"", name(STRING).as_bytes(), b"\"", colon].concat());
-            quote_into(text.as_bytes(), &mut value);
-            value.push(b'}');
+        let mut list = Vec::new();
+        for text in &text.texts {
+            let mut quoted = Vec::new();
+            quote_into(text.as_bytes(), &mut quoted);
+            let template: &[u8] = if list.is_empty() { br#"{"1": 2}"# } else { br#", {"1": 2}"# };
+            list.extend_from_slice(&self.filled(template, self.type_name(STRING), &quoted));
         }
         if text.in_rows {
-            let array = name(ARRAY).as_bytes();
-            return [b"{\"", array, b"\"", colon, b"{\"values\"", colon, b"[", &value, b"]}}"].concat();
+            list = self.filled(br#"{"1": {"values": [2]}}"#, self.type_name(ARRAY), &list);
         }
-        value
+        list
     }
 
     fn pair_of(&self, write: &Write) -> Vec<u8> {
-        let (colon, comma) = self.separators();
         let mut key = Vec::new();
         quote_into(write.key.as_bytes(), &mut key);
-        [b"{\"key\"", colon, &key, comma, b"\"value\"", colon, &self.value_of(&write.text), b"}"].concat()
-    }
-
-    fn separators(&self) -> (&'static [u8], &'static [u8]) {
-        if self.is_spaced { (b": ", b", ") } else { (b":", b",") }
+        self.filled(br#"{"key": 1, "value": 2}"#, &key, &self.value_of(&write.text))
     }
 
     fn write_pair(&mut self, object: NodeId, write: &Write) {
@@ -81,12 +91,12 @@ impl Typed<'_, '_> {
             };
             let right = self.stored().range(pairs[i.max(1).min(pairs.len() - 1)]).start;
             let space = self.stored().text(first, left..right);
-            bytes.extend_from_slice(match space {
-                b"" => self.separators().1,
+            let comma: &[u8] = match space {
+                b"" => b", ",
                 _ if space.contains(&b',') => b"",
                 _ => b",",
-            });
-            bytes.extend_from_slice(space);
+            };
+            bytes = [&bytes, &*self.filled(comma, b"", b""), space].concat();
             return self.put(first, start..start, bytes);
         }
         // The first pair goes into the list that is there, or makes one.

@@ -81,8 +81,9 @@ impl<'d, 't> Typed<'d, 't> {
     fn content(&self, value: NodeId) -> (Kind, NodeId) {
         let mut content = (Kind::Null, value);
         for (key, node) in self.stored().members(value) {
+            let name = self.stored().string(key).unwrap_or_default();
             for (camel, snake, kind) in TYPES {
-                let is_there = self.stored().has_key(key, camel) || self.stored().has_key(key, snake);
+                let is_there = *name == *camel.as_bytes() || *name == *snake.as_bytes();
                 let inside = self.document.json.kind(node);
                 // Numbers may be spelled as strings.
                 let fits = match kind {

@@ -447,7 +447,25 @@ fn broken_and_bottomless_requests_are_refused() {
     let nested = |depth: usize| wrap(&[1, 2, 2, 9, 2], &wrap(&[5, 1].repeat(depth), &[]));
     assert_eq!(code(&nested(100)), None);
     assert_eq!(code(&nested(509)), None);
-    assert_eq!(code(&nested(100_000)), Some(ErrorCode::LimitExceeded));
+    assert_eq!(code(&nested(30_000)), Some(ErrorCode::LimitExceeded));
+    // No depth that is asked for can overflow the stack.
+    let mut deep = options();
+    deep.limits.depth = usize::MAX;
+    let lists =
+        wrap(&[1, 2, 2, 9], &[&[0x0A, 3][..], b"ids", &wrap(&[2], &wrap(&[5, 1].repeat(30_000), &[]))].concat());
+    let field = enrich(&lists, &letters(), &deep).unwrap().report.fields.remove(0);
+    assert_eq!(field.reason, Some("nested_too_deep"));
+    let json = [
+        r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"ids","value":"#,
+        &r#"{"arrayValue":{"values":["#.repeat(30_000),
+        &"]}}".repeat(30_000),
+        "}]}]}]}]}",
+    ]
+    .concat();
+    let field = enrich(json.as_bytes(), &letters(), &deep).unwrap().report.fields.remove(0);
+    assert_eq!(field.reason, Some("nested_too_deep"));
+    deep.format = Format::OtlpJson;
+    enrich(["[".repeat(30_000), "]".repeat(30_000)].concat().as_bytes(), &letters(), &deep).unwrap();
     for (bad, what) in [
         (&[0x0A, 0x05, 0x12][..], "a length past the end"),
         (&[0x0A, 0x02, 0x12, 0x05], "a length past the end of its message"),

@@ -18,8 +18,11 @@ pub(super) const CONTAINERS: [&str; 10] = [
 ];
 pub(super) const SPANS: &str = "spans";
 
-/// The most containers around a span, with their lists.
-const MAX_DEPTH: usize = 6;
+/// The most containers around a span, lists among them.
+const MAX_DEPTH: usize = 8;
+
+/// How many lists inside each other are written as JSON. Ids in more than two are refused.
+pub(super) const MAX_LISTS: usize = 4;
 
 /// Attributes that hold the inputs or the output; for each the first that is there.
 const SOURCES: [(&str, &str); 4] = [
@@ -77,6 +80,7 @@ struct Finder<'f> {
 impl Finder<'_> {
     /// The spans in an object or a list; `resource` is what they ran on.
     fn container(&mut self, at: Place, resource: Option<NodeId>, depth: usize) {
+        let Some(depth) = depth.checked_sub(1) else { return };
         if self.tree.kind(at.node) == Kind::Array {
             for element in self.elements(&at) {
                 self.container(element, resource, depth);
@@ -91,10 +95,8 @@ impl Finder<'_> {
             }
         }
         for key in CONTAINERS {
-            if depth > 0
-                && let Some(inner) = self.member(&at, key)
-            {
-                self.container(inner, resource, depth - 1);
+            if let Some(inner) = self.member(&at, key) {
+                self.container(inner, resource, depth);
             }
         }
     }

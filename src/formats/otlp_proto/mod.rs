@@ -10,7 +10,7 @@ use super::span::{REREAD, role};
 use super::{Part, span, text};
 use crate::json::{Edits, Json, TOO_DEEP, quote_into, splice_body, text_into};
 use crate::limits::Limits;
-use crate::view::{Kind, Names, NodeId, Text, Tree};
+use crate::view::{Kind, NodeId, Text, Tree};
 use crate::{Error, ErrorCode};
 use wire::{BYTES, FIXED64, Field, VARINT, bytes_into, field, new_length, next};
 
@@ -88,6 +88,8 @@ struct Node {
     end: u32,
     /// Its messages, in order: the first, once they were looked for, and how many.
     children: Option<(NodeId, u32)>,
+    /// The JSON inside its string: a node that is shown, once it was looked for; the message itself if there is none.
+    opened: Option<NodeId>,
 }
 
 /// Bytes to be put in place of others in the content of a message.
@@ -105,8 +107,6 @@ struct OtlpProto<'b> {
     /// The JSON values inside strings, and the edits in them.
     json: Json<'static>,
     edits: Edits,
-    /// The root of the JSON inside a string, by its value; the value itself if there is none.
-    opened: Names,
     /// The documents of `json` that stand in no other, in order, each with the value whose string it is.
     holders: Vec<(usize, NodeId)>,
 }
@@ -114,14 +114,21 @@ struct OtlpProto<'b> {
 /// Rewrites a request.
 pub(super) fn rewrite(body: &[u8], limits: &Limits, edit: &mut dyn FnMut(&str, Part<'_>)) -> Result<Vec<u8>, Error> {
     check(body, limits.depth)?;
-    let root = Node { message: Message::Request, parent: 0, at: 0, start: 0, end: body.len() as u32, children: None };
+    let root = Node {
+        message: Message::Request,
+        parent: 0,
+        at: 0,
+        start: 0,
+        end: body.len() as u32,
+        children: None,
+        opened: None,
+    };
     let mut document = OtlpProto {
         body,
         nodes: vec![root],
         changes: Vec::new(),
         json: Json::none(limits.depth),
         edits: Edits::default(),
-        opened: Names::default(),
         holders: Vec::new(),
     };
     let views = span::views(&mut document, 0, "");
@@ -183,7 +190,7 @@ impl OtlpProto<'_> {
             while let Some(field) = next(self.body, &mut at, end) {
                 if let Some(inner) = inside(message, &field) {
                     let (at, start, end) = (field.at as u32, field.start as u32, field.end as u32);
-                    self.nodes.push(Node { message: inner, parent, at, start, end, children: None });
+                    self.nodes.push(Node { message: inner, parent, at, start, end, children: None, opened: None });
                 }
             }
             (first as NodeId, (self.nodes.len() - first) as u32)
@@ -288,8 +295,8 @@ impl OtlpProto<'_> {
         is_reread && self.message(owner) == Message::Span
     }
 
-    /// Appends a value as JSON.
-    fn json_into(&mut self, value: NodeId, out: &mut Vec<u8>) {
+    /// Appends a value as JSON, with so many lists inside each other.
+    fn json_into(&mut self, value: NodeId, lists: usize, out: &mut Vec<u8>) {
         let Some(field) = self.content(value) else { return out.extend_from_slice(b"null") };
         let content = &self.body[field.start..field.end];
         match field.number {
@@ -302,6 +309,7 @@ impl OtlpProto<'_> {
                 decimal_into((field.value as i64).unsigned_abs(), out);
             }
             DOUBLE => double_into(content, out),
+            VALUES if lists == 0 => out.extend_from_slice(b"[]"),
             VALUES => {
                 out.push(b'[');
                 let list = self.container(value).unwrap_or(value);
@@ -309,7 +317,7 @@ impl OtlpProto<'_> {
                     if i > 0 {
                         out.push(b',');
                     }
-                    self.json_into(child, out);
+                    self.json_into(child, lists - 1, out);
                 }
                 out.push(b']');
             }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::super::Document;
-use super::super::span::{MARK, role, shown};
+use super::super::span::{MARK, MAX_LISTS, role, shown};
 use super::wire::{BYTES, Field, VARINT, bytes_into, next};
 use super::{ATTRIBUTES, BOOL, DOUBLE, INSIDE, INT, ITSELF, JSON, KEY_VALUES, LIST, Message, OtlpProto};
 use super::{RESOURCE_SPANS, STRING, VALUES};
@@ -130,17 +130,17 @@ impl Tree for OtlpProto<'_> {
             (ITSELF, value) if self.message(value) == Message::Value => value,
             _ => return None,
         };
-        let name = value.to_string();
-        if let Some(root) = self.opened.get(&name) {
-            return (root != value).then_some(root);
-        }
-        let field = self.content(value).filter(|field| field.number == STRING)?;
-        let root = self.json.add(self.body[field.start..field.end].to_vec()).and_then(|(document, root)| {
-            self.holders.push((document, value));
-            shown(JSON, root)
+        let opened = self.nodes[value as usize].opened.unwrap_or_else(|| {
+            let field = self.content(value).filter(|field| field.number == STRING);
+            let added = field.and_then(|field| self.json.add(self.body[field.start..field.end].to_vec()));
+            let root = added.and_then(|(document, root)| {
+                self.holders.push((document, value));
+                shown(JSON, root)
+            });
+            root.unwrap_or(value)
         });
-        self.opened.insert(&name, root.unwrap_or(value));
-        root
+        self.nodes[value as usize].opened = Some(opened);
+        (opened != value).then_some(opened)
     }
 
     fn json(&mut self, node: NodeId) -> Cow<'_, [u8]> {
@@ -148,7 +148,7 @@ impl Tree for OtlpProto<'_> {
             (JSON, node) => self.json.json(node),
             (ITSELF, value) if self.message(value) == Message::Value => {
                 let mut json = Vec::new();
-                self.json_into(value, &mut json);
+                self.json_into(value, MAX_LISTS, &mut json);
                 Cow::Owned(json)
             }
             (LIST, _) => Cow::Borrowed(b"[]"),

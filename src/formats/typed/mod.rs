@@ -7,7 +7,7 @@ mod edit;
 use std::borrow::Cow;
 
 use super::Part;
-use super::span::{self, MARK, REREAD, ROLE_SHIFT, role, shown};
+use super::span::{self, MARK, MAX_LISTS, REREAD, ROLE_SHIFT, role, shown};
 use super::text::{self, JsonDocument};
 use crate::Error;
 use crate::json::{Json, number_end, string_content};
@@ -47,17 +47,19 @@ pub(super) fn rewrite(
     edit: &mut dyn FnMut(&str, Part<'_>),
 ) -> Result<Vec<u8>, Error> {
     text::rewrite(body, limits, &mut |path, value| match value {
-        Ok(document) => {
-            let is_spaced = document.json.is_spaced();
-            // What MLflow's server gives out is spelled with underscores too.
-            let is_snake = !is_reread || document.member(Json::ROOT, "resource_spans").is_some();
-            let mut document = Typed { document, is_reread, is_snake, is_spaced, made: Vec::new() };
-            let views = span::views(&mut document, ROOT, path);
-            edit(path, Ok((&mut document, views)));
-            document.finish();
-        }
+        Ok(document) => edit_one(document, path, is_reread, edit),
         Err(why) => edit(path, Err(why)),
     })
+}
+
+fn edit_one(document: &mut JsonDocument<'_>, path: &str, is_reread: bool, edit: &mut dyn FnMut(&str, Part<'_>)) {
+    let is_spaced = document.json.is_spaced();
+    // What MLflow's server gives out is spelled with underscores too.
+    let is_snake = !is_reread || document.member(Json::ROOT, "resource_spans").is_some();
+    let mut document = Typed { document, is_reread, is_snake, is_spaced, made: Vec::new() };
+    let views = span::views(&mut document, ROOT, path);
+    edit(path, Ok((&mut document, views)));
+    document.finish();
 }
 
 /// A JSON document, shown so.
@@ -175,19 +177,20 @@ impl<'d, 't> Typed<'d, 't> {
         shown(role, member)
     }
 
-    /// Appends a value as plain JSON.
-    fn json_into(&self, value: NodeId, out: &mut Vec<u8>) {
+    /// Appends a value as plain JSON, with so many lists inside each other.
+    fn json_into(&self, value: NodeId, lists: usize, out: &mut Vec<u8>) {
         let (kind, content) = self.content(value);
         match kind {
             Kind::Null => out.extend_from_slice(b"null"),
             Kind::Object => out.extend_from_slice(b"{}"),
+            Kind::Array if lists == 0 => out.extend_from_slice(b"[]"),
             Kind::Array => {
                 out.push(b'[');
                 for item in shown(VALUE, value).map_or(Vec::new(), |value| self.items(value)) {
                     if out.last() != Some(&b'[') {
                         out.push(b',');
                     }
-                    self.json_into(item, out);
+                    self.json_into(item, lists - 1, out);
                 }
                 out.push(b']');
             }
@@ -259,7 +262,7 @@ impl Tree for Typed<'_, '_> {
         match role(node) {
             (VALUE, value) => {
                 let mut json = Vec::new();
-                self.json_into(value, &mut json);
+                self.json_into(value, MAX_LISTS, &mut json);
                 Cow::Owned(json)
             }
             (ATTRIBUTES, _) => Cow::Borrowed(b"{}"),

@@ -10,7 +10,7 @@ import { Tokenizer, coreIn, instanceOf } from "./tokenizer.js";
 /** @typedef {import("./report.js").Report} Report */
 /**
  * @typedef {object} EnricherOptions
- * @property {"auto" | "record"} [format] Default: `"auto"`.
+ * @property {"auto" | "record" | "otlp-json" | "otlp-proto" | "mlflow"} [format] Default: `"auto"`.
  * @property {string | Layout | (string | Layout)[]} [layouts] Names of built-in layouts, or layouts of your own. Default: `"auto"`, all
  *   built-in ones; `"auto"` may also stand in the list.
  * @property {"keep" | "replace"} [existing] What happens to text that is already there. Default: `"keep"`.

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes .cache/venv-<name> from tests/oracle/requirements-<name>.txt, or leaves it when it is up to date; prints its python.
-#     scripts/venv.sh oracle | transformers4 | transformers5
+#     scripts/venv.sh oracle | transformers4 | transformers5 | otlp
 set -euo pipefail
 cd "$(dirname "$0")/.."
 name=${1:?"usage: scripts/venv.sh NAME"}

@@ -111,7 +111,7 @@ impl Kind {
     }
 }
 
-/// Values with members and elements, whatever they are stored in: JSON text, JavaScript objects.
+/// Values with members and elements, whatever they are stored in: JSON text, protocol buffers, JavaScript objects.
 pub(crate) trait Tree {
     fn kind(&self, node: NodeId) -> Kind;
     /// The member of an object; of members with one key the last, as every JSON parser reads it.
@@ -127,6 +127,10 @@ pub(crate) trait Tree {
     fn open_json(&mut self, string: NodeId) -> Option<NodeId>;
     /// The value as JSON text.
     fn json(&mut self, node: NodeId) -> std::borrow::Cow<'_, [u8]>;
+    /// What the key of a text in this object begins with: `token2text.` where the names of everyone stand side by side.
+    fn mark(&self, _object: NodeId) -> &'static str {
+        ""
+    }
     /// The elements of an array of integers from 0 to 2^32 - 1, where the tree has them faster than as JSON text.
     fn token_ids(&mut self, _array: NodeId) -> Option<Vec<u32>> {
         None
@@ -156,7 +160,7 @@ pub(crate) struct View {
 }
 
 /// A text to be written into an object of the tree.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Write {
     pub object: NodeId,
     pub key: String,
@@ -166,7 +170,7 @@ pub(crate) struct Write {
 }
 
 /// Text of a field: one, or (`in_rows`) one for each row of a list of lists.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Text {
     pub texts: Vec<String>,
     pub in_rows: bool,

@@ -250,6 +250,7 @@ fn bad_bodies_are_refused_with_their_code() {
     let code = |body: &[u8]| enrich(body, &letters(), &EnrichOptions::default()).unwrap_err().code();
     assert_eq!(code(b"\x1f\x8b\x08\x00"), ErrorCode::CompressedInput);
     assert_eq!(code(b"\x0a\x05hello"), ErrorCode::UnknownFormat);
+    assert_eq!(code(b"\x0a\x05\x0a\x03\x0a\x05x"), ErrorCode::InvalidBody);
     assert_eq!(code(b"hello"), ErrorCode::UnknownFormat);
     assert_eq!(code(b"{\"a\": 1"), ErrorCode::InvalidBody);
     assert_eq!(code("[".repeat(2000).as_bytes()), ErrorCode::LimitExceeded);
@@ -282,7 +283,7 @@ fn options_are_read_from_json_and_mistakes_are_named() {
         ("[]", "an object is needed"),
         ("{\"exsting\": 1}", "unknown member `exsting`"),
         ("{\"existing\": \"drop\"}", "must be one of `keep`, `replace`"),
-        ("{\"format\": \"otlp\"}", "must be one of `auto`, `record`"),
+        ("{\"format\": \"otlp\"}", "must be one of `auto`, `record`, `otlp-json`, `otlp-proto`, `mlflow`"),
         ("{\"skipSpecialTokens\": 1}", "must be true or false"),
         ("{\"layouts\": [\"vrel\"]}", "`vrel` is no built-in layout (known: agent-lightning, ms-swift, "),
         ("{\"layouts\": [{}]}", "layouts[0]: `name` is missing"),

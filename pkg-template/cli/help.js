@@ -12,10 +12,10 @@ Options:
   -h, --help      this text; after a command, its options
       --version   the version
 
-FILE is a JSON document or JSON lines, plain or gzip; none, or \`-\`, is the standard input.
+FILE is a JSON document, JSON lines or a protobuf request of OTLP, plain or gzip; none, or \`-\`, is the standard input.
 `;
 
-const COMMON = `      --format F         the wire format: auto (default) or record
+const COMMON = `      --format F         the wire format: auto (default), record, otlp-json, otlp-proto or mlflow
       --layout FILE      use this layout, a JSON file or the name of a built-in one, instead of all built-in ones
                          (\`auto\`); may be repeated, the first that fits counts
   -o, --output OUT       a file, or a folder for several files; compressed if it ends in .gz; without it the

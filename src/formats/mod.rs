@@ -1,12 +1,16 @@
 //! Wire formats: where in a body the spans are, and where in a span its inputs, output and attributes.
 
+mod otlp_proto;
 pub(crate) mod record;
+mod span;
+mod tell;
 mod text;
+mod typed;
 
-use crate::json::{Json, skip_space};
+use crate::Error;
+use crate::json::Json;
 use crate::limits::Limits;
 use crate::view::{NodeId, Tree, View, Write};
-use crate::{Error, ErrorCode};
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,16 +22,26 @@ pub enum Format {
     /// JSON: an object, an array of objects, or JSON lines, with `inputs`, `output` or `outputs` and `attributes`, or
     /// the fields alone.
     Record,
+    /// A trace request of OTLP as JSON, or one a line.
+    OtlpJson,
+    /// A trace request of OTLP as protocol buffers.
+    OtlpProto,
+    /// Spans as MLflow's client stores and its server gives them, and what the server says of traces.
+    Mlflow,
 }
 
 impl Format {
-    pub(crate) const ALL: [Format; 2] = [Format::Auto, Format::Record];
+    pub(crate) const ALL: [Format; 5] =
+        [Format::Auto, Format::Record, Format::OtlpJson, Format::OtlpProto, Format::Mlflow];
 
     /// The name in options and reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Format::Auto => "auto",
             Format::Record => "record",
+            Format::OtlpJson => "otlp-json",
+            Format::OtlpProto => "otlp-proto",
+            Format::Mlflow => "mlflow",
         }
     }
 }
@@ -60,28 +74,10 @@ pub(crate) fn rewrite(
             }
             Err(why) => edit(path, Err(why)),
         }),
+        Format::OtlpJson => typed::rewrite(body, limits, true, edit),
+        Format::Mlflow => typed::rewrite(body, limits, false, edit),
+        Format::OtlpProto => otlp_proto::rewrite(body, limits, edit),
     }
 }
 
-/// The format of a body, and the rule it was told by, for the report.
-pub(crate) fn detect(body: &[u8], asked: Format) -> Result<(Format, &'static str), Error> {
-    if body.starts_with(&[0x1F, 0x8B]) {
-        let what = "the body is gzip: decompress it first (the command line tool does so by itself)";
-        return Err(Error::new(ErrorCode::CompressedInput, what));
-    }
-    if asked != Format::Auto {
-        return Ok((asked, "asked for"));
-    }
-    let start = skip_space(body, text::after_byte_order_mark(body));
-    match body.get(start) {
-        None => Ok((Format::Record, "empty body")),
-        Some(b'{' | b'[') => Ok((Format::Record, "JSON")),
-        // A broken first line does not hide the whole ones after it.
-        Some(_) if text::has_whole_line(body) => Ok((Format::Record, "JSON lines")),
-        Some(_) if text::is_json(body) => Ok((Format::Record, "JSON")),
-        Some(_) => Err(Error::new(
-            ErrorCode::UnknownFormat,
-            "the body is neither JSON nor JSON lines; no other format is read yet",
-        )),
-    }
-}
+pub(crate) use tell::detect;

@@ -87,7 +87,7 @@ fn is_there(places: &[(&str, Place)], wanted: &str) -> bool {
     places.iter().any(|(name, _)| *name == wanted)
 }
 
-fn string_member(tree: &mut dyn Tree, object: NodeId, key: &str) -> Option<String> {
+pub(super) fn string_member(tree: &mut dyn Tree, object: NodeId, key: &str) -> Option<String> {
     let node = (tree.kind(object) == Kind::Object).then(|| tree.member(object, key)).flatten()?;
     let content = string_content(&tree.json(node))?.into_owned();
     String::from_utf8(content).ok()

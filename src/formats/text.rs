@@ -10,8 +10,8 @@ use crate::{Error, ErrorCode};
 
 /// A JSON value and the edits that were noted for it.
 pub(crate) struct JsonDocument<'t> {
-    json: Json<'t>,
-    edits: Edits,
+    pub(super) json: Json<'t>,
+    pub(super) edits: Edits,
 }
 
 impl<'t> JsonDocument<'t> {
@@ -111,7 +111,8 @@ pub(crate) fn rewrite(
     Ok(out)
 }
 
-fn within(out: Vec<u8>, body: &[u8], limits: &Limits) -> Result<Vec<u8>, Error> {
+/// The output, if it is not too large.
+pub(super) fn within(out: Vec<u8>, body: &[u8], limits: &Limits) -> Result<Vec<u8>, Error> {
     let most = limits.output_bytes(body.len());
     if out.len() <= most {
         return Ok(out);

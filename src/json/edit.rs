@@ -21,13 +21,23 @@ struct Edit {
 #[derive(Default)]
 pub(crate) struct Edits {
     list: Vec<Edit>,
-    /// Objects that had no member and have one now.
+    /// Objects and lists that had nothing in them and have something now.
     filled: Names,
 }
 
 impl Edits {
     fn push(&mut self, document: u32, range: Range<usize>, bytes: Vec<u8>) {
         self.list.push(Edit { document, start: range.start, end: range.end, bytes });
+    }
+
+    /// Notes bytes to be put in place of a range of the body.
+    pub(crate) fn put(&mut self, range: Range<usize>, bytes: Vec<u8>) {
+        self.push(0, range, bytes);
+    }
+
+    /// Whether an object or a list that had nothing in it has something now; it has from now on.
+    pub(crate) fn fill(&mut self, empty: NodeId) -> bool {
+        self.filled.insert(&empty.to_string(), empty).is_some()
     }
 
     /// Whether there is nothing to do.
@@ -64,7 +74,7 @@ impl Json<'_> {
             None => {
                 let at = object.start as usize + 1;
                 let colon = self.colon_around(target);
-                if edits.filled.insert(&target.to_string(), target).is_some() {
+                if edits.fill(target) {
                     comma_into(has_space(colon), &mut bytes);
                 }
                 member_into(write, colon, &mut bytes);
@@ -79,28 +89,7 @@ impl Json<'_> {
     pub(crate) fn take_out(&self, object: NodeId, candidates: Vec<(String, Option<String>)>, edits: &mut Edits) {
         let members: Vec<_> = self.members(object).collect();
         let position = |key: &str| members.iter().rposition(|&(node, _)| self.has_key(node, key));
-        let mut goes = vec![false; members.len()];
-        // Each with the range of members that must go too.
-        let mut standing = Vec::new();
-        for (key, before) in candidates {
-            let Some(at) = position(&key) else { continue };
-            let between = match before.and_then(|before| position(&before)) {
-                Some(before) if before <= at => continue,
-                Some(before) => at..before,
-                None => 0..at,
-            };
-            goes[at] = true;
-            standing.push((at, between));
-        }
-        // Each that is found to stay can make another stay.
-        let mut all = 0;
-        while all != standing.len() {
-            all = standing.len();
-            standing.retain(|(at, between)| {
-                goes[*at] = goes[between.clone()].iter().all(|&goes| goes);
-                goes[*at]
-            });
-        }
+        let goes = leaving(members.len(), candidates, &position);
         for (i, &(key, value)) in members.iter().enumerate().filter(|&(i, _)| goes[i]) {
             let start = self.node(key).start as usize;
             let end = match members.get(i + 1) {
@@ -113,6 +102,14 @@ impl Json<'_> {
 
     /// The text of the body with all edits made.
     pub(crate) fn render(&self, edits: Edits) -> Vec<u8> {
+        let mut body = Vec::new();
+        self.render_each(edits, &mut |_, text| body = text);
+        body
+    }
+
+    /// The text of each value that stands in no string, with all edits made, by the number of its document. Of those
+    /// after the first only what was edited.
+    pub(crate) fn render_each(&self, edits: Edits, tell: &mut dyn FnMut(usize, Vec<u8>)) {
         let mut by_document: Vec<Vec<Edit>> = Vec::new();
         by_document.resize_with(self.documents.len(), Vec::new);
         for edit in edits.list {
@@ -120,8 +117,14 @@ impl Json<'_> {
         }
         // A document is always opened after the one that holds it, so going down moves every edit out to the body.
         while let Some(edits) = by_document.pop() {
+            let document = by_document.len();
+            let Some(holder) = self.documents[document].holder else {
+                if document == 0 || !edits.is_empty() {
+                    tell(document, splice(&self.documents[document].text, &edits));
+                }
+                continue;
+            };
             let edits = sorted(&edits);
-            let Some(holder) = self.documents[by_document.len()].holder else { return self.splice(&edits) };
             let mut offsets = Vec::new();
             for edit in &edits {
                 offsets.extend([edit.start, edit.end]);
@@ -136,22 +139,16 @@ impl Json<'_> {
                 by_document[document as usize].push(Edit { document, start, end, bytes });
             }
         }
-        Vec::new()
     }
 
-    /// The text of the body with its own edits made, in order.
-    fn splice(&self, edits: &[&Edit]) -> Vec<u8> {
-        let text = &self.documents[0].text;
-        let added: usize = edits.iter().map(|edit| edit.bytes.len()).sum();
-        let mut out = Vec::with_capacity(text.len() + added);
-        let mut copied = 0;
-        for edit in edits {
-            out.extend_from_slice(&text[copied..edit.start]);
-            out.extend_from_slice(&edit.bytes);
-            copied = edit.end;
-        }
-        out.extend_from_slice(&text[copied..]);
-        out
+    /// Notes bytes to be put in place of a range of the document that a value stands in.
+    pub(crate) fn put(&self, node: NodeId, range: Range<usize>, bytes: Vec<u8>, edits: &mut Edits) {
+        edits.push(self.node(node).document, range, bytes);
+    }
+
+    /// A range of the document that a value stands in.
+    pub(crate) fn text(&self, node: NodeId, range: Range<usize>) -> &[u8] {
+        self.documents[self.node(node).document as usize].text.get(range).unwrap_or_default()
     }
 
     /// What stands between two nodes of one document.
@@ -192,6 +189,60 @@ impl Json<'_> {
     }
 }
 
+/// A body with edits made that were noted for it alone.
+pub(crate) fn splice_body(body: &[u8], edits: &Edits) -> Vec<u8> {
+    splice(body, &edits.list)
+}
+
+/// A text with its edits made; of two that overlap the first.
+fn splice(text: &[u8], edits: &[Edit]) -> Vec<u8> {
+    let added: usize = edits.iter().map(|edit| edit.bytes.len()).sum();
+    let mut out = Vec::with_capacity(text.len() + added);
+    let mut copied = 0;
+    for edit in sorted(edits) {
+        if edit.start < copied {
+            continue;
+        }
+        out.extend_from_slice(&text[copied..edit.start]);
+        out.extend_from_slice(&edit.bytes);
+        copied = edit.end;
+    }
+    out.extend_from_slice(&text[copied..]);
+    out
+}
+
+/// Which of `count` members go: each candidate's key with the key of the member that it was put before (none: it was
+/// the first), if it stands just there, with nothing between but others that go.
+pub(crate) fn leaving(
+    count: usize,
+    candidates: Vec<(String, Option<String>)>,
+    position: &dyn Fn(&str) -> Option<usize>,
+) -> Vec<bool> {
+    let mut goes = vec![false; count];
+    // Each with the range of members that must go too.
+    let mut standing = Vec::new();
+    for (key, before) in candidates {
+        let Some(at) = position(&key) else { continue };
+        let between = match before.and_then(|before| position(&before)) {
+            Some(before) if before <= at => continue,
+            Some(before) => at..before,
+            None => 0..at,
+        };
+        goes[at] = true;
+        standing.push((at, between));
+    }
+    // Each that is found to stay can make another stay.
+    let mut all = 0;
+    while all != standing.len() {
+        all = standing.len();
+        standing.retain(|(at, between)| {
+            goes[*at] = goes[between.clone()].iter().all(|&goes| goes);
+            goes[*at]
+        });
+    }
+    goes
+}
+
 /// The edits by start; those at one place in the order in which they were asked for. A merge sort of a few lines: the
 /// one of the standard library is as large as the rest of this file in the WebAssembly module.
 fn sorted(edits: &[Edit]) -> Vec<&Edit> {
@@ -229,12 +280,13 @@ fn comma_into(spaced: bool, out: &mut Vec<u8>) {
 }
 
 fn member_into(write: &Write, colon: &[u8], out: &mut Vec<u8>) {
-    quote_into(&write.key, out);
+    quote_into(write.key.as_bytes(), out);
     out.extend_from_slice(colon);
     text_into(&write.text, has_space(colon), out);
 }
 
-fn text_into(text: &Text, spaced: bool, out: &mut Vec<u8>) {
+/// Appends a text as JSON, several as a list.
+pub(crate) fn text_into(text: &Text, spaced: bool, out: &mut Vec<u8>) {
     if text.in_rows {
         out.push(b'[');
     }
@@ -242,7 +294,7 @@ fn text_into(text: &Text, spaced: bool, out: &mut Vec<u8>) {
         if i > 0 {
             comma_into(spaced, out);
         }
-        quote_into(text, out);
+        quote_into(text.as_bytes(), out);
     }
     if text.in_rows {
         out.push(b']');

@@ -11,10 +11,10 @@ use std::cmp::Ordering;
 
 use crate::view::{Kind, Names, NodeId, Tree};
 
-pub(crate) use edit::Edits;
+pub(crate) use edit::{Edits, leaving, splice_body, text_into};
 pub(crate) use object::{Object, listed, parse};
 pub(crate) use scan::{ScanError, TOO_DEEP, items, number_end, skip_space, value_end};
-pub(crate) use string::{string_content, unescape};
+pub(crate) use string::{quote_into, string_content, unescape};
 
 use scan::{Node, Tag, scan};
 
@@ -59,12 +59,24 @@ impl<'t> Json<'t> {
         Json::scan(text, 0, max_depth)
     }
 
+    /// No value yet: each is taken in by [`Json::add`].
+    pub(crate) fn none(max_depth: usize) -> Json<'t> {
+        Json { documents: Vec::new(), nodes: Vec::new(), opened: Names::default(), max_depth }
+    }
+
+    /// Takes in text that is one value and stands in no string of another; its number among the documents, and the value.
+    pub(crate) fn add(&mut self, text: Vec<u8>) -> Option<(usize, NodeId)> {
+        let root = self.take_in(text, None)?;
+        Some((self.documents.len() - 1, root))
+    }
+
     /// The value itself.
     pub(crate) const ROOT: NodeId = 0;
 
-    /// The members of an object: key and value, in order, repeated keys included.
+    /// The members of an object: key and value, in order, repeated keys included. Another value has none.
     pub(crate) fn members(&self, object: NodeId) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
-        let end = self.children_end(object);
+        let node = self.node(object);
+        let end = if node.tag == Tag::Object { node.next } else { 0 };
         let mut key = object + 1;
         std::iter::from_fn(move || {
             (key < end).then(|| {
@@ -74,6 +86,25 @@ impl<'t> Json<'t> {
                 member
             })
         })
+    }
+
+    /// Whether the value is an object whose first key and value have more than a colon between them.
+    pub(crate) fn is_spaced(&self) -> bool {
+        let first = self.members(Json::ROOT).next();
+        first.is_some_and(|(key, value)| self.text(key, self.range(key).end..self.range(value).start) != b":")
+    }
+
+    /// The elements of an array that holds anything but numbers.
+    pub(crate) fn nodes_in(&self, array: NodeId) -> Vec<NodeId> {
+        let mut nodes = Vec::new();
+        if let Node { tag: Tag::Array, next: end, .. } = self.node(array) {
+            let mut element = array + 1;
+            while element < end {
+                nodes.push(element);
+                element = self.after(element);
+            }
+        }
+        nodes
     }
 
     /// The content of a string; nothing for another kind.
@@ -114,15 +145,8 @@ impl<'t> Json<'t> {
         }
     }
 
-    /// Index after the last child of a container that has child nodes.
-    fn children_end(&self, node: NodeId) -> NodeId {
-        match self.node(node) {
-            Node { tag: Tag::Array | Tag::Object, next, .. } => next,
-            _ => node,
-        }
-    }
-
-    fn has_key(&self, key: NodeId, wanted: &str) -> bool {
+    /// Whether a string, which may be a key, says this.
+    pub(crate) fn has_key(&self, key: NodeId, wanted: &str) -> bool {
         let raw = self.inside_quotes(key);
         // An escape is longer than what it spells, so the lengths tell most keys apart.
         match raw.len().cmp(&wanted.len()) {
@@ -133,10 +157,7 @@ impl<'t> Json<'t> {
     }
 
     /// The last member of an object with this key: key and value.
-    fn find_member(&self, object: NodeId, wanted: &str) -> Option<(NodeId, NodeId)> {
-        if self.node(object).tag != Tag::Object {
-            return None;
-        }
+    pub(crate) fn find_member(&self, object: NodeId, wanted: &str) -> Option<(NodeId, NodeId)> {
         self.members(object).filter(|&(key, _)| self.has_key(key, wanted)).last()
     }
 
@@ -206,19 +227,10 @@ impl Tree for Json<'_> {
     }
 
     fn elements(&mut self, array: NodeId) -> Vec<NodeId> {
-        let mut elements = Vec::new();
         match self.node(array) {
-            Node { tag: Tag::Numbers, next: count, .. } => return self.number_nodes(array, 0, count as usize),
-            Node { tag: Tag::Array, next: end, .. } => {
-                let mut element = array + 1;
-                while element < end {
-                    elements.push(element);
-                    element = self.after(element);
-                }
-            }
-            _ => {}
+            Node { tag: Tag::Numbers, next: count, .. } => self.number_nodes(array, 0, count as usize),
+            _ => self.nodes_in(array),
         }
-        elements
     }
 
     fn len(&mut self, array: NodeId) -> usize {
@@ -246,16 +258,20 @@ impl Tree for Json<'_> {
 impl Json<'_> {
     fn scan_inside(&mut self, string: NodeId) -> Option<NodeId> {
         let content = self.string(string)?.into_owned();
+        self.take_in(content, Some(string))
+    }
+
+    fn take_in(&mut self, text: Vec<u8>, holder: Option<NodeId>) -> Option<NodeId> {
         let document = u32::try_from(self.documents.len()).ok()?;
         let root = self.nodes.len() as u32;
-        if scan(&content, 0, self.max_depth, &mut self.nodes).is_err() {
+        if scan(&text, 0, self.max_depth, &mut self.nodes).is_err() {
             self.nodes.truncate(root as usize);
             return None;
         }
         for node in &mut self.nodes[root as usize..] {
             node.document = document;
         }
-        self.documents.push(Document { text: Cow::Owned(content), holder: Some(string) });
+        self.documents.push(Document { text: Cow::Owned(text), holder });
         Some(root)
     }
 }

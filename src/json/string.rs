@@ -71,9 +71,9 @@ pub(crate) fn escape_into(text: &[u8], out: &mut Vec<u8>) {
 }
 
 /// Appends `text` as a JSON string with its quotes.
-pub(crate) fn quote_into(text: &str, out: &mut Vec<u8>) {
+pub(crate) fn quote_into(text: &[u8], out: &mut Vec<u8>) {
     out.push(b'"');
-    escape_into(text.as_bytes(), out);
+    escape_into(text, out);
     out.push(b'"');
 }
 

@@ -148,7 +148,7 @@ impl<'r> Resolver<'r> {
                 self.claims.push(claim);
             }
         }
-        let text_path = format!("{}/{}", object.path, field.text.split_last().1);
+        let text_path = format!("{}/{}", object.path, self.text_step(field, object.node));
         if self.taken.insert(&text_path, 0).is_some() {
             return;
         }
@@ -201,7 +201,8 @@ impl<'r> Resolver<'r> {
         found: &mut Found,
     ) -> Result<Target, Box<Refusal>> {
         let ids = self.ids(field, element, located, found)?;
-        let key = unescape_key(field.text.split_last().1).unwrap_or_default();
+        let step = self.text_step(field, object.node);
+        let key = unescape_key(&step).unwrap_or_default();
         let existing = self.existing(field, element, object.node, &key, ids.rows.is_some());
         let in_text = located.path.strip_prefix(text_path);
         let holds_ids = in_text.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -306,6 +307,12 @@ impl<'r> Resolver<'r> {
     fn parent(&mut self, element: NodeId) -> Option<usize> {
         let node = self.find.tree.member(element, "parent")?;
         std::str::from_utf8(&self.find.tree.json(node)).ok()?.parse().ok()
+    }
+
+    /// The last step of the text's place, marked where the object asks for it.
+    fn text_step<'f>(&self, field: &'f Field, object: NodeId) -> Cow<'f, str> {
+        let (step, mark) = (field.text.split_last().1, self.find.tree.mark(object));
+        if step.starts_with(mark) { Cow::Borrowed(step) } else { Cow::Owned([mark, step].concat()) }
     }
 
     /// The object that the text goes into.

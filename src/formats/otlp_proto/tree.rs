@@ -1,0 +1,248 @@
+//! A request as a tree of values with the names of OTLP/JSON, and the edits of its pairs.
+
+use std::borrow::Cow;
+
+use super::super::Document;
+use super::super::span::{MARK, MAX_LISTS, role, shown};
+use super::wire::{BYTES, Field, VARINT, bytes_into, next};
+use super::{ATTRIBUTES, BOOL, DOUBLE, INSIDE, INT, ITSELF, JSON, KEY_VALUES, LIST, Message, OtlpProto};
+use super::{RESOURCE_SPANS, STRING, VALUES};
+use crate::json::leaving;
+use crate::view::{Kind, NodeId, Tree, Write};
+
+impl OtlpProto<'_> {
+    /// The part of a message that has a name.
+    fn named(&mut self, outer: NodeId, name: &str) -> Option<NodeId> {
+        let message = self.message(outer);
+        let inner = if message == Message::Request {
+            (name == RESOURCE_SPANS.1).then_some(Message::ResourceSpans)?
+        } else {
+            let mut row = INSIDE.iter();
+            row.find(|(known, _, _, called)| *known == message && *called == name && !name.is_empty())?.2
+        };
+        let first = self.of_kind(outer, inner).first().copied()?;
+        match inner {
+            Message::Resource => Some(first),
+            Message::KeyValue => shown(ATTRIBUTES, outer),
+            _ => shown(LIST, outer),
+        }
+    }
+
+    /// The member of an object that is made of pairs.
+    fn paired(&mut self, object: NodeId, key: &str) -> Option<NodeId> {
+        let owner = self.owner(object)?;
+        let pair = self.pair(owner, key)?;
+        let value = self.value(pair)?;
+        if key.starts_with(MARK) && role(object).0 == ATTRIBUTES && self.is_reread(owner) {
+            // A text of ours in a JSON string.
+            return self.open_json(value).or(Some(value));
+        }
+        Some(value)
+    }
+
+    /// What a node that is shown as a list holds.
+    fn listed(&mut self, list: NodeId) -> Vec<NodeId> {
+        match role(list) {
+            (LIST, outer) => {
+                let mut elements = Vec::new();
+                for child in self.children(outer) {
+                    if !matches!(self.message(child), Message::Resource | Message::KeyValue) {
+                        elements.push(child);
+                    }
+                }
+                elements
+            }
+            (ITSELF, value) if self.kind(value) == Kind::Array => match self.container(value) {
+                Some(values) => self.children(values).collect(),
+                None => Vec::new(),
+            },
+            _ => Vec::new(),
+        }
+    }
+
+    /// The field that holds the values of a list.
+    fn values(&self, value: NodeId) -> Option<Field> {
+        self.content(value).filter(|field| field.number == VALUES)
+    }
+}
+
+impl Tree for OtlpProto<'_> {
+    fn kind(&self, node: NodeId) -> Kind {
+        match role(node) {
+            (JSON, node) => self.json.kind(node),
+            (LIST, _) => Kind::Array,
+            (ITSELF, value) if self.message(value) == Message::Value => match self.content(value) {
+                Some(field) => match field.number {
+                    BOOL => Kind::Bool,
+                    INT | DOUBLE => Kind::Number,
+                    VALUES => Kind::Array,
+                    KEY_VALUES => Kind::Object,
+                    _ => Kind::String,
+                },
+                None => Kind::Null,
+            },
+            _ => Kind::Object,
+        }
+    }
+
+    fn member(&mut self, object: NodeId, key: &str) -> Option<NodeId> {
+        match role(object) {
+            (JSON, object) => shown(JSON, self.json.member(object, key)?),
+            (ITSELF, outer) if self.message(outer) != Message::Value => self.named(outer, key),
+            _ => self.paired(object, key),
+        }
+    }
+
+    fn keys(&self, object: NodeId, tell: &mut dyn FnMut(&[u8])) {
+        let (message, (mut at, end)) = match role(object) {
+            (JSON, object) => return self.json.keys(object, tell),
+            (ITSELF, value) if self.message(value) == Message::Value => match self.content(value) {
+                Some(field) if field.number == KEY_VALUES => (Message::KeyValues, (field.start, field.end)),
+                _ => return,
+            },
+            (_, owner) => (self.message(owner), self.range(owner)),
+        };
+        while let Some(field) = next(self.body, &mut at, end) {
+            if super::inside(message, &field) == Some(Message::KeyValue) {
+                tell(self.key_between((field.start, field.end)));
+            }
+        }
+    }
+
+    fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
+        match role(array) {
+            (JSON, array) => shown(JSON, self.json.element(array, index)?),
+            _ => self.listed(array).get(index).copied(),
+        }
+    }
+
+    fn elements(&mut self, array: NodeId) -> Vec<NodeId> {
+        let (JSON, inside) = role(array) else { return self.listed(array) };
+        let mut elements = Vec::new();
+        for node in self.json.elements(inside) {
+            elements.extend(shown(JSON, node));
+        }
+        elements
+    }
+
+    fn len(&mut self, array: NodeId) -> usize {
+        match role(array) {
+            (JSON, array) => self.json.len(array),
+            (ITSELF, value) if self.message(value) == Message::Value => {
+                let Some(list) = self.values(value) else { return 0 };
+                let (mut at, mut count) = (list.start, 0);
+                while let Some(field) = next(self.body, &mut at, list.end) {
+                    count += usize::from(field.number == 1 && field.wire == BYTES);
+                }
+                count
+            }
+            _ => self.listed(array).len(),
+        }
+    }
+
+    fn open_json(&mut self, string: NodeId) -> Option<NodeId> {
+        let value = match role(string) {
+            (JSON, string) => return shown(JSON, self.json.open_json(string)?),
+            (ITSELF, value) if self.message(value) == Message::Value => value,
+            _ => return None,
+        };
+        let opened = self.nodes[value as usize].opened.unwrap_or_else(|| {
+            let field = self.content(value).filter(|field| field.number == STRING);
+            let added = field.and_then(|field| self.json.add(self.body[field.start..field.end].to_vec()));
+            let root = added.and_then(|(document, root)| {
+                self.holders.push((document, value));
+                shown(JSON, root)
+            });
+            root.unwrap_or(value)
+        });
+        self.nodes[value as usize].opened = Some(opened);
+        (opened != value).then_some(opened)
+    }
+
+    fn json(&mut self, node: NodeId) -> Cow<'_, [u8]> {
+        match role(node) {
+            (JSON, node) => self.json.json(node),
+            (ITSELF, value) if self.message(value) == Message::Value => {
+                let mut json = Vec::new();
+                self.json_into(value, MAX_LISTS, &mut json);
+                Cow::Owned(json)
+            }
+            (LIST, _) => Cow::Borrowed(b"[]"),
+            _ => Cow::Borrowed(b"{}"),
+        }
+    }
+
+    fn mark(&self, object: NodeId) -> &'static str {
+        if role(object).0 == ATTRIBUTES { MARK } else { "" }
+    }
+
+    fn token_ids(&mut self, array: NodeId) -> Option<Vec<u32>> {
+        let (ITSELF, value) = role(array) else { return None };
+        if self.message(value) != Message::Value {
+            return None;
+        }
+        let list = self.values(value)?;
+        // A value of an id below 128 takes four bytes.
+        let mut ids = Vec::with_capacity((list.end - list.start) / 4);
+        let mut at = list.start;
+        while let Some(mut field) = next(self.body, &mut at, list.end) {
+            if field.number != 1 || field.wire != BYTES {
+                continue;
+            }
+            match next(self.body, &mut field.start, field.end) {
+                Some(Field { number: INT, wire: VARINT, value, end, .. }) if end == field.end => {
+                    ids.push(u32::try_from(value).ok()?);
+                }
+                _ => return None,
+            }
+        }
+        Some(ids)
+    }
+}
+
+impl Document for OtlpProto<'_> {
+    fn write(&mut self, write: &Write) {
+        if let (JSON, object) = role(write.object) {
+            return self.json.write(object, write, &mut self.edits);
+        }
+        let Some(owner) = self.owner(write.object) else { return };
+        let is_attributes = role(write.object).0 == ATTRIBUTES;
+        let is_reread = is_attributes && self.is_reread(owner);
+        if let Some(pair) = self.pair(owner, &write.key) {
+            let mut bytes = Vec::new();
+            bytes_into(2, &Self::value_of(&write.text, is_reread), &mut bytes);
+            let end = self.nodes[pair as usize].end as usize;
+            let old = self.value(pair).map(|value| self.nodes[value as usize]);
+            let range = old.map_or(end..end, |old| old.at as usize..old.end as usize);
+            return self.change(pair, range, bytes);
+        }
+        let before = write.before.as_ref().and_then(|key| self.pair(owner, key));
+        let before = before.or_else(|| self.of_kind(owner, Message::KeyValue).first().copied());
+        let at = match before {
+            Some(pair) => self.nodes[pair as usize].at,
+            None => self.nodes[owner as usize].start,
+        } as usize;
+        let message = self.message(owner);
+        let row = INSIDE.iter().find(|(outer, _, inner, _)| *outer == message && *inner == Message::KeyValue);
+        let number = row.map_or(1, |(_, number, ..)| *number);
+        let mut bytes = Vec::new();
+        bytes_into(number, &Self::pair_of(&write.key, &write.text, is_reread), &mut bytes);
+        self.change(owner, at..at, bytes);
+    }
+
+    fn take_out(&mut self, object: NodeId, members: Vec<(String, Option<String>)>) {
+        if let (JSON, object) = role(object) {
+            return self.json.take_out(object, members, &mut self.edits);
+        }
+        let Some(owner) = self.owner(object) else { return };
+        let pairs = self.of_kind(owner, Message::KeyValue);
+        let goes =
+            leaving(pairs.len(), members, &|key| pairs.iter().rposition(|&pair| self.key(pair) == key.as_bytes()));
+        for (i, pair) in pairs.into_iter().enumerate() {
+            let node = self.nodes[pair as usize];
+            if goes[i] {
+                self.change(owner, node.at as usize..node.end as usize, Vec::new());
+            }
+        }
+    }
+}

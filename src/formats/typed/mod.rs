@@ -1,0 +1,287 @@
+//! JSON whose attributes are not plain members: lists of `{"key": ..., "value": {"stringValue": ...}}`, as in OTLP/JSON
+//! and in what MLflow's server gives out, or members that hold JSON in strings, as in MLflow's files. Shown as plain
+//! objects and lists; texts are put in as what stands around them is spelled.
+
+mod edit;
+
+use std::borrow::Cow;
+
+use super::Part;
+use super::span::{self, MARK, MAX_LISTS, REREAD, ROLE_SHIFT, role, shown};
+use super::text::{self, JsonDocument};
+use crate::Error;
+use crate::json::{Json, number_end, string_content};
+use crate::limits::Limits;
+use crate::view::{Kind, NodeId, Tree};
+
+/// What a node is shown as: plain JSON; a part of the format (a span, and what leads to it); events, and one of them; the
+/// attributes of a span or an event; a value with its type; the attributes of a span, with JSON in their strings.
+const PLAIN: u32 = 0;
+const PART: u32 = 1;
+const EVENT: u32 = 2;
+const ATTRIBUTES: u32 = 3;
+const VALUE: u32 = 4;
+const ENCODED: u32 = 5;
+
+/// The types of a value in both spellings, and what it is.
+const TYPES: [(&str, &str, Kind); 7] = [
+    (STRING.0, STRING.1, Kind::String),
+    ("boolValue", "bool_value", Kind::Bool),
+    ("intValue", "int_value", Kind::Number),
+    ("doubleValue", "double_value", Kind::Number),
+    (ARRAY.0, ARRAY.1, Kind::Array),
+    ("kvlistValue", "kvlist_value", Kind::Object),
+    ("bytesValue", "bytes_value", Kind::String),
+];
+const STRING: (&str, &str) = ("stringValue", "string_value");
+const ARRAY: (&str, &str) = ("arrayValue", "array_value");
+
+/// The root of a document.
+const ROOT: NodeId = PART << ROLE_SHIFT;
+
+/// Rewrites a body value by value. `is_reread`: MLflow reads it, and what stands in the attributes of its spans again.
+pub(super) fn rewrite(
+    body: &[u8],
+    limits: &Limits,
+    is_reread: bool,
+    edit: &mut dyn FnMut(&str, Part<'_>),
+) -> Result<Vec<u8>, Error> {
+    text::rewrite(body, limits, &mut |path, value| match value {
+        Ok(document) => edit_one(document, path, is_reread, edit),
+        Err(why) => edit(path, Err(why)),
+    })
+}
+
+fn edit_one(document: &mut JsonDocument<'_>, path: &str, is_reread: bool, edit: &mut dyn FnMut(&str, Part<'_>)) {
+    let is_spaced = document.json.is_spaced();
+    // What MLflow's server gives out is spelled with underscores too.
+    let is_snake = !is_reread || document.member(Json::ROOT, "resource_spans").is_some();
+    let mut document = Typed { document, is_reread, is_snake, is_spaced, made: Vec::new() };
+    let views = span::views(&mut document, ROOT, path);
+    edit(path, Ok((&mut document, views)));
+    document.finish();
+}
+
+/// A JSON document, shown so.
+struct Typed<'d, 't> {
+    document: &'d mut JsonDocument<'t>,
+    /// Whether MLflow reads this.
+    is_reread: bool,
+    /// Whether types are spelled with underscores, and whether JSON is written with spaces.
+    is_snake: bool,
+    is_spaced: bool,
+    /// What holds lists of pairs that were made, and are still open.
+    made: Vec<NodeId>,
+}
+
+impl<'d, 't> Typed<'d, 't> {
+    fn stored(&self) -> &Json<'t> {
+        &self.document.json
+    }
+
+    /// What a value is, and where its content is. Of several types the last counts.
+    fn content(&self, value: NodeId) -> (Kind, NodeId) {
+        let mut content = (Kind::Null, value);
+        for (key, node) in self.stored().members(value) {
+            let name = self.stored().string(key).unwrap_or_default();
+            for (camel, snake, kind) in TYPES {
+                let is_there = *name == *camel.as_bytes() || *name == *snake.as_bytes();
+                let inside = self.document.json.kind(node);
+                // Numbers may be spelled as strings.
+                let fits = match kind {
+                    Kind::Array => inside == Kind::Object,
+                    Kind::Number => inside == Kind::Number || inside == Kind::String,
+                    _ => inside == kind,
+                };
+                if is_there && fits {
+                    content = (kind, node);
+                }
+            }
+        }
+        content
+    }
+
+    /// Whether a node is shown by a list of pairs or values.
+    fn is_listed(&self, node: NodeId) -> bool {
+        let (role, node) = role(node);
+        role == VALUE || role == ATTRIBUTES && self.document.json.kind(node) == Kind::Array
+    }
+
+    /// The list that holds the items of a value or of attributes, if it is there.
+    fn list(&self, node: NodeId) -> Option<NodeId> {
+        match role(node) {
+            (ATTRIBUTES, list) => Some(list),
+            (VALUE, value) => match self.content(value) {
+                (Kind::Array | Kind::Object, content) => Some(self.stored().find_member(content, "values")?.1),
+                _ => None,
+            },
+            _ => None,
+        }
+        .filter(|&list| self.document.json.kind(list) == Kind::Array)
+    }
+
+    /// The items of such a list.
+    fn items(&self, node: NodeId) -> Vec<NodeId> {
+        self.list(node).map_or(Vec::new(), |list| self.stored().nodes_in(list))
+    }
+
+    /// The pairs of an object that is made of them.
+    fn pairs(&self, object: NodeId) -> Vec<NodeId> {
+        if self.kind(object) == Kind::Object { self.items(object) } else { Vec::new() }
+    }
+
+    fn has_name(&self, pair: NodeId, wanted: &str) -> bool {
+        let key = self.stored().find_member(pair, "key");
+        key.is_some_and(|(_, key)| self.stored().kind(key) == Kind::String && self.stored().has_key(key, wanted))
+    }
+
+    /// The last pair with a key.
+    fn pair(&self, object: NodeId, key: &str) -> Option<NodeId> {
+        let mut found = None;
+        for pair in self.pairs(object) {
+            if self.has_name(pair, key) {
+                found = Some(pair);
+            }
+        }
+        found
+    }
+
+    /// Whether a text of ours among these attributes is a JSON string in a string.
+    fn is_encoded(&self, attributes: NodeId) -> bool {
+        let (role, _) = role(attributes);
+        let mut is_encoded = role == ENCODED;
+        if role == ATTRIBUTES && self.is_reread {
+            for pair in self.pairs(attributes) {
+                let key = self.stored().find_member(pair, "key").and_then(|(_, key)| self.stored().string(key));
+                is_encoded |= key.is_some_and(|key| key.starts_with(REREAD.as_bytes()));
+            }
+        }
+        is_encoded
+    }
+
+    fn found(&mut self, object: NodeId, key: &str) -> Option<NodeId> {
+        let (role, node) = role(object);
+        if self.is_listed(object) {
+            let pair = self.pair(object, key)?;
+            return shown(VALUE, self.document.json.member(pair, "value")?);
+        }
+        let member = self.document.json.member(node, key)?;
+        let role = match (role, key) {
+            (PART, "events") => EVENT,
+            // A span's attributes are encoded where they are plain members.
+            (PART, "attributes") if self.document.json.kind(member) == Kind::Object => ENCODED,
+            (PART | EVENT, "attributes") => ATTRIBUTES,
+            (PART, _) => PART,
+            _ => PLAIN,
+        };
+        shown(role, member)
+    }
+
+    /// Appends a value as plain JSON, with so many lists inside each other.
+    fn json_into(&self, value: NodeId, lists: usize, out: &mut Vec<u8>) {
+        let (kind, content) = self.content(value);
+        match kind {
+            Kind::Null => out.extend_from_slice(b"null"),
+            Kind::Object => out.extend_from_slice(b"{}"),
+            Kind::Array if lists == 0 => out.extend_from_slice(b"[]"),
+            Kind::Array => {
+                out.push(b'[');
+                for item in shown(VALUE, value).map_or(Vec::new(), |value| self.items(value)) {
+                    if out.last() != Some(&b'[') {
+                        out.push(b',');
+                    }
+                    self.json_into(item, lists - 1, out);
+                }
+                out.push(b']');
+            }
+            Kind::Number => {
+                let raw = self.stored().raw(content);
+                match string_content(raw) {
+                    Some(digits) if number_end(&digits, 0) == Some(digits.len()) => out.extend_from_slice(&digits),
+                    _ => out.extend_from_slice(raw),
+                }
+            }
+            Kind::String | Kind::Bool => out.extend_from_slice(self.stored().raw(content)),
+        }
+    }
+}
+
+impl Tree for Typed<'_, '_> {
+    fn kind(&self, node: NodeId) -> Kind {
+        match role(node) {
+            (VALUE, value) => self.content(value).0,
+            (ATTRIBUTES, _) => Kind::Object,
+            (_, node) => self.document.json.kind(node),
+        }
+    }
+
+    fn member(&mut self, object: NodeId, key: &str) -> Option<NodeId> {
+        let member = self.found(object, key)?;
+        if key.starts_with(MARK) && self.is_encoded(object) {
+            return self.open_json(member).or(Some(member));
+        }
+        Some(member)
+    }
+
+    fn keys(&self, object: NodeId, tell: &mut dyn FnMut(&[u8])) {
+        if !self.is_listed(object) {
+            return self.stored().keys(role(object).1, tell);
+        }
+        for pair in self.pairs(object) {
+            if let Some(key) = self.stored().find_member(pair, "key").and_then(|(_, key)| self.stored().string(key)) {
+                tell(&key);
+            }
+        }
+    }
+
+    fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
+        match role(array) {
+            (VALUE, _) => shown(VALUE, self.items(array).get(index).copied()?),
+            (role, array) => shown(role, self.document.json.element(array, index)?),
+        }
+    }
+
+    fn elements(&mut self, array: NodeId) -> Vec<NodeId> {
+        let (elements, role) = match role(array) {
+            (VALUE, _) => (self.items(array), VALUE),
+            (PLAIN, array) => (self.document.json.elements(array), PLAIN),
+            (role, array) => (self.stored().nodes_in(array), role),
+        };
+        let mut all = Vec::with_capacity(elements.len());
+        for node in elements {
+            all.extend(shown(role, node));
+        }
+        all
+    }
+
+    fn len(&mut self, array: NodeId) -> usize {
+        match role(array) {
+            (VALUE, _) => self.items(array).len(),
+            (_, array) => self.document.json.len(array),
+        }
+    }
+
+    fn open_json(&mut self, string: NodeId) -> Option<NodeId> {
+        let string = match role(string) {
+            (VALUE, value) => self.content(value).1,
+            (_, string) => string,
+        };
+        shown(PLAIN, self.document.json.open_json(string)?)
+    }
+
+    fn json(&mut self, node: NodeId) -> Cow<'_, [u8]> {
+        match role(node) {
+            (VALUE, value) => {
+                let mut json = Vec::new();
+                self.json_into(value, MAX_LISTS, &mut json);
+                Cow::Owned(json)
+            }
+            (ATTRIBUTES, _) => Cow::Borrowed(b"{}"),
+            (_, node) => Cow::Borrowed(self.stored().raw(node)),
+        }
+    }
+
+    fn mark(&self, object: NodeId) -> &'static str {
+        if let ATTRIBUTES | ENCODED = role(object).0 { MARK } else { "" }
+    }
+}

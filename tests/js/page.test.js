@@ -91,6 +91,17 @@ test("a document with an array is a list of records", () =>
     assert.match(await page.locator(".record").nth(1).locator(".response .ids pre").innerText(), /^116 119 111/);
   }));
 
+test("a request of OTLP shows its texts", () =>
+  withPage({}, async (page) => {
+    const ids = { arrayValue: { values: byteIds("traced").map((id) => ({ intValue: String(id) })) } };
+    const output = { key: "mlflow.spanOutputs", value: { kvlistValue: { values: [{ key: "response_ids", value: ids }] } } };
+    const span = { name: "generate", attributes: [output, { key: "response_ids", value: ids }] };
+    await decode(page, file("traces.json", JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [span] }] }] })));
+    assert.equal(await page.locator(".response .text").first().innerText(), "traced");
+    await page.locator(".response summary").first().click();
+    assert.match(await page.locator(".response .ids pre").first().innerText(), /^116 114 97 99 101 100$/);
+  }));
+
 test("search filters and marks", () =>
   withPage({}, async (page) => {
     await decode(page, traceFile(record("apple"), record("Pear and APPLE"), record("plum")));

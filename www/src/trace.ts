@@ -80,7 +80,10 @@ export function tryParse(json: Uint8Array): unknown {
   }
 }
 
-/** What a JSON Pointer leads to, with the step `!json` into JSON inside a string; undefined if nothing is there. */
+/**
+ * What a JSON Pointer leads to, with the step `!json` into JSON inside a string, and through the lists of attributes of OTLP
+ * as if they were objects; undefined if nothing is there.
+ */
 export function resolve(value: unknown, pointer: string): unknown {
   for (const step of pointer.split("/").slice(1)) {
     if (step === "!json") {
@@ -88,9 +91,22 @@ export function resolve(value: unknown, pointer: string): unknown {
       continue;
     }
     if (typeof value !== "object" || value === null) return undefined;
-    value = (value as Record<string, unknown>)[step.replaceAll("~1", "/").replaceAll("~0", "~")];
+    value = member(value, step.replaceAll("~1", "/").replaceAll("~0", "~"));
   }
-  return value;
+  return Array.isArray(value) ? value.map(plain) : value;
+}
+
+function member(value: object, key: string): unknown {
+  if (!Array.isArray(value) || /^\d+$/.test(key)) return plain((value as Record<string, unknown>)[key]);
+  return plain(value.find((pair) => pair?.key === key)?.value);
+}
+
+/** What a value of OTLP stands for; anything else is itself. */
+function plain(value: unknown): unknown {
+  const entries = typeof value === "object" && value !== null ? Object.entries(value) : [];
+  const [kind, inner] = entries.length === 1 ? entries[0] : ["", value];
+  if (/^(array|kvlist)(Value|_value)$/.test(kind)) return inner?.values ?? [];
+  return /^(string|int|double|bool|bytes)(Value|_value)$/.test(kind) ? inner : value;
 }
 
 /** `calls.jsonl.gz` becomes `calls.text.jsonl`: what is saved is plain. */

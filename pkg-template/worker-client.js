@@ -71,8 +71,8 @@ export class Tokenizer {
   }
 
   /**
-   * Loads a tokenizer.json or the bytes of `pack()`, plain or gzip. A string is a URL; in Node a string without a scheme is a path. The source is kept,
-   * bytes in a Blob, to load it again when a worker has to be replaced.
+   * Loads a tokenizer.json or the bytes of `pack()`, plain or gzip. A string is a URL; in Node a string without a scheme is
+   * a path. The source is kept, bytes in a Blob, to load it again when a worker has to be replaced.
    *
    * @param {Source} source
    * @param {LoadOptions} [options]

@@ -1,6 +1,6 @@
 //! A body with token ids in, the same body with their text out, and a report.
 
-use crate::formats::{Format, detect, rewrite};
+use crate::formats::{Format, Origin, rewrite, tell};
 use crate::ids::{Ids, Refusal};
 use crate::layouts::{Existing as Standing, Found, Layout, Target, resolve};
 use crate::limits::Limits;
@@ -80,10 +80,26 @@ pub struct Enriched {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn enrich(body: &[u8], tokenizers: &TokenizerSet, options: &EnrichOptions) -> Result<Enriched, Error> {
+    enrich_from(body, &Origin::default(), tokenizers, options)
+}
+
+/// As [`enrich`], for a body of which is known where it comes from.
+///
+/// # Errors
+/// As [`enrich`].
+pub fn enrich_from(
+    body: &[u8],
+    origin: &Origin<'_>,
+    tokenizers: &TokenizerSet,
+    options: &EnrichOptions,
+) -> Result<Enriched, Error> {
     check_size(body, &options.limits)?;
-    let (format, rule) = detect(body, options.format)?;
-    let mut report = Report { format: format.as_str(), rule, ..Report::default() };
-    let body = rewrite(body, format, &options.limits, &mut |path, part| match part {
+    let told = tell(body, options.format, origin)?;
+    let mut report = Report { format: told.format.as_str(), rule: told.rule, ..Report::default() };
+    if let Some(doubt) = told.doubt {
+        report.warn("ambiguous_format", doubt, String::new());
+    }
+    let body = rewrite(body, told.format, &options.limits, &mut |path, part| match part {
         Ok((document, views)) => {
             for write in enrich_views(document, &views, tokenizers, options, &mut report) {
                 document.write(&write);
@@ -103,8 +119,8 @@ pub fn enrich(body: &[u8], tokenizers: &TokenizerSet, options: &EnrichOptions) -
 /// As [`enrich`].
 pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
     check_size(body, &options.limits)?;
-    let (format, _) = detect(body, options.format)?;
-    rewrite(body, format, &options.limits, &mut |_, part| {
+    let told = tell(body, options.format, &Origin::default())?;
+    rewrite(body, told.format, &options.limits, &mut |_, part| {
         let Ok((document, views)) = part else { return };
         for view in views {
             let (mut by_object, mut index) = (Vec::<(NodeId, Vec<_>)>::new(), Names::default());

@@ -4,8 +4,9 @@
 /// A value of a [`Tree`].
 pub(crate) type NodeId = u32;
 
-/// Nodes by a name. The standard library's map and hasher are many times the code in the WebAssembly module. The names
-/// are addresses, made of a layout's keys and of numbers, which no body chooses freely: a simple hash will do.
+/// Nodes by a name. The standard library's map and hasher are many times the code in the WebAssembly module. Most names
+/// are addresses, made of a layout's keys and of numbers: a simple hash will do. Where a body chooses names so that they
+/// collide, those after the first [`MOST_PROBES`] are forgotten, which costs that body a look into its repeated keys.
 #[derive(Default)]
 pub(crate) struct Names {
     /// A name stands in the slot of its hash, or in the first after it that was free. At least half are free.
@@ -13,9 +14,12 @@ pub(crate) struct Names {
     count: usize,
 }
 
+/// Slots that are looked at for a name. Of names that do not collide on purpose no one is ever so far from its slot.
+const MOST_PROBES: usize = 1000;
+
 impl Names {
     pub(crate) fn get(&self, name: &str) -> Option<NodeId> {
-        let slot = self.slots.get(self.slot(name))?;
+        let slot = self.slots.get(self.slot(name)?)?;
         slot.as_ref().map(|(_, node)| *node)
     }
 
@@ -25,11 +29,12 @@ impl Names {
             let old = std::mem::take(&mut self.slots);
             self.slots.resize_with(self.count * 4 + 8, || None);
             for entry in old.into_iter().flatten() {
-                let slot = self.slot(&entry.0);
-                self.slots[slot] = Some(entry);
+                if let Some(slot) = self.slot(&entry.0) {
+                    self.slots[slot] = Some(entry);
+                }
             }
         }
-        let slot = self.slot(name);
+        let slot = self.slot(name)?;
         if let Some((_, known)) = &self.slots[slot] {
             return Some(*known);
         }
@@ -39,16 +44,17 @@ impl Names {
     }
 
     /// Where a name stands or would stand.
-    fn slot(&self, name: &str) -> usize {
+    fn slot(&self, name: &str) -> Option<usize> {
         // FNV-1a.
         let hash = name.bytes().fold(0x811C_9DC5, |hash: u32, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
         let mut slot = hash as usize % self.slots.len().max(1);
-        while let Some(Some((other, _))) = self.slots.get(slot)
-            && other != name
-        {
-            slot = (slot + 1) % self.slots.len();
+        for _ in 0..MOST_PROBES {
+            match self.slots.get(slot) {
+                Some(Some((other, _))) if other != name => slot = (slot + 1) % self.slots.len(),
+                _ => return Some(slot),
+            }
         }
-        slot
+        None
     }
 }
 
@@ -85,12 +91,21 @@ pub(crate) trait Tree {
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId>;
     /// All elements of an array, in order.
     fn elements(&mut self, array: NodeId) -> Vec<NodeId>;
+    /// The members of an object that are objects or lists, of repeated keys the last; for objects that are themselves
+    /// lists of things by name.
+    fn containers(&mut self, _object: NodeId) -> Vec<(String, NodeId)> {
+        Vec::new()
+    }
     /// Number of elements of an array.
     fn len(&mut self, array: NodeId) -> usize;
     /// The JSON value inside a string.
     fn open_json(&mut self, string: NodeId) -> Option<NodeId>;
     /// The value as JSON text.
     fn json(&mut self, node: NodeId) -> std::borrow::Cow<'_, [u8]>;
+    /// Whether members can be taken out of objects.
+    fn may_drop(&self) -> bool {
+        false
+    }
     /// The elements of an array of integers from 0 to 2^32 - 1, where the tree has them faster than as JSON text.
     fn token_ids(&mut self, _array: NodeId) -> Option<Vec<u32>> {
         None
@@ -111,6 +126,9 @@ pub(crate) struct View {
     pub path: String,
     /// `inputs`, `output`, `attributes` and `events`, as far as they are there: what a pointer starts with.
     pub places: Vec<(&'static str, Place)>,
+    /// Places of the same span in another record: a layout applies if they have what it needs, but their ids and texts
+    /// are for the view of that record.
+    pub elsewhere: Vec<(&'static str, Place)>,
     /// Where a pointer under `/output` that finds nothing is tried again: a body that is itself the output.
     pub bare: Option<Place>,
     /// The object for a text that stands beside the output.

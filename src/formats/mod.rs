@@ -1,12 +1,21 @@
 //! Wire formats: where in a body the spans are, and where in a span its inputs, output and attributes.
 
-pub(crate) mod record;
+mod record;
+mod sign;
+mod sse;
 mod text;
+mod trackio;
+mod weave;
 
-use crate::json::{Json, skip_space};
+pub use sign::Origin;
+pub(crate) use sign::tell;
+#[cfg(target_arch = "wasm32")]
+pub(crate) use sign::tell_value;
+
+use crate::Error;
+use crate::json::Json;
 use crate::limits::Limits;
-use crate::view::{NodeId, Tree, View, Write};
-use crate::{Error, ErrorCode};
+use crate::view::{Kind, NodeId, Tree, View, Write};
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -18,16 +27,25 @@ pub enum Format {
     /// JSON: an object, an array of objects, or JSON lines, with `inputs`, `output` or `outputs` and `attributes`, or
     /// the fields alone.
     Record,
+    /// Weave: calls to and from W&B's trace service.
+    Weave,
+    /// Trackio: traces in `bulk_log` and `get_traces`.
+    Trackio,
+    /// The transcript of an event stream (server-sent events).
+    Sse,
 }
 
 impl Format {
-    pub(crate) const ALL: [Format; 2] = [Format::Auto, Format::Record];
+    pub(crate) const ALL: [Format; 5] = [Format::Auto, Format::Record, Format::Weave, Format::Trackio, Format::Sse];
 
     /// The name in options and reports.
     pub fn as_str(self) -> &'static str {
         match self {
             Format::Auto => "auto",
             Format::Record => "record",
+            Format::Weave => "weave",
+            Format::Trackio => "trackio",
+            Format::Sse => "sse",
         }
     }
 }
@@ -39,6 +57,8 @@ pub(crate) trait Document: Tree {
     /// Notes members to be taken out of an object: each key with the key of the member that [`Document::write`] would
     /// have put it before (none: it would be the first). Only those that stand just there go.
     fn take_out(&mut self, object: NodeId, members: Vec<(String, Option<String>)>);
+    /// Notes that all members with a key go out of an object, if [`Tree::may_drop`] says so.
+    fn drop_member(&mut self, _object: NodeId, _key: &str) {}
 }
 
 /// What there is to edit in a part of a body: its document and the spans in it, or why the part is only copied.
@@ -53,35 +73,38 @@ pub(crate) fn rewrite(
     edit: &mut dyn FnMut(&str, Part<'_>),
 ) -> Result<Vec<u8>, Error> {
     match format {
-        Format::Auto | Format::Record => text::rewrite(body, limits, &mut |path, value| match value {
-            Ok(document) => {
-                let views = record::views(document, Json::ROOT, path);
-                edit(path, Ok((document, views)));
-            }
-            Err(why) => edit(path, Err(why)),
-        }),
+        Format::Auto | Format::Record | Format::Weave | Format::Trackio => {
+            text::rewrite(body, limits, &mut |path, value| match value {
+                Ok(document) => {
+                    let views = views(document, Json::ROOT, path, format);
+                    edit(path, Ok((document, views)));
+                }
+                Err(why) => edit(path, Err(why)),
+            })
+        }
+        Format::Sse => sse::rewrite(body, limits, edit),
     }
 }
 
-/// The format of a body, and the rule it was told by, for the report.
-pub(crate) fn detect(body: &[u8], asked: Format) -> Result<(Format, &'static str), Error> {
-    if body.starts_with(&[0x1F, 0x8B]) {
-        let what = "the body is gzip: decompress it first (the command line tool does so by itself)";
-        return Err(Error::new(ErrorCode::CompressedInput, what));
+/// The spans of a value in one of the formats that are JSON.
+pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str, format: Format) -> Vec<View> {
+    let views = match format {
+        Format::Auto | Format::Record | Format::Sse => record::views,
+        Format::Weave => weave::views,
+        Format::Trackio => trackio::views,
+    };
+    views(tree, root, path)
+}
+
+/// Follows the keys of a pointer.
+fn walk(tree: &mut dyn Tree, from: NodeId, steps: &str) -> Option<NodeId> {
+    let mut node = from;
+    for step in steps.split('/').skip(1) {
+        node = match tree.kind(node) {
+            Kind::Object => tree.member(node, step)?,
+            Kind::Array => tree.element(node, step.parse().ok()?)?,
+            _ => return None,
+        };
     }
-    if asked != Format::Auto {
-        return Ok((asked, "asked for"));
-    }
-    let start = skip_space(body, text::after_byte_order_mark(body));
-    match body.get(start) {
-        None => Ok((Format::Record, "empty body")),
-        Some(b'{' | b'[') => Ok((Format::Record, "JSON")),
-        // A broken first line does not hide the whole ones after it.
-        Some(_) if text::has_whole_line(body) => Ok((Format::Record, "JSON lines")),
-        Some(_) if text::is_json(body) => Ok((Format::Record, "JSON")),
-        Some(_) => Err(Error::new(
-            ErrorCode::UnknownFormat,
-            "the body is neither JSON nor JSON lines; no other format is read yet",
-        )),
-    }
+    Some(node)
 }

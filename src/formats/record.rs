@@ -46,14 +46,14 @@ fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
     let whole = Place { node: record, path: path.clone() };
     // Without inputs the record may be the output itself, as a server's response or a trainer's dump is.
     let bare = (!is_there(&places, "inputs")).then(|| whole.clone());
-    View { path, places, bare, whole: Some(whole), model }
+    View { path, places, bare, whole: Some(whole), model, ..View::default() }
 }
 
 fn is_there(places: &[(&str, Place)], wanted: &str) -> bool {
     places.iter().any(|(name, _)| *name == wanted)
 }
 
-fn string_member(tree: &mut dyn Tree, object: NodeId, key: &str) -> Option<String> {
+pub(super) fn string_member(tree: &mut dyn Tree, object: NodeId, key: &str) -> Option<String> {
     let node = (tree.kind(object) == Kind::Object).then(|| tree.member(object, key)).flatten()?;
     let content = string_content(&tree.json(node))?.into_owned();
     String::from_utf8(content).ok()

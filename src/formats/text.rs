@@ -10,13 +10,15 @@ use crate::{Error, ErrorCode};
 
 /// A JSON value and the edits that were noted for it.
 pub(crate) struct JsonDocument<'t> {
-    json: Json<'t>,
-    edits: Edits,
+    pub json: Json<'t>,
+    pub edits: Edits,
+    /// Whether members may be taken out.
+    pub may_drop: bool,
 }
 
 impl<'t> JsonDocument<'t> {
-    fn new(json: Json<'t>) -> JsonDocument<'t> {
-        JsonDocument { json, edits: Edits::default() }
+    pub(super) fn new(json: Json<'t>) -> JsonDocument<'t> {
+        JsonDocument { json, edits: Edits::default(), may_drop: true }
     }
 
     fn render(self) -> Vec<u8> {
@@ -31,6 +33,10 @@ impl Document for JsonDocument<'_> {
 
     fn take_out(&mut self, object: NodeId, members: Vec<(String, Option<String>)>) {
         self.json.take_out(object, members, &mut self.edits);
+    }
+
+    fn drop_member(&mut self, object: NodeId, key: &str) {
+        self.json.drop_member(object, key, &mut self.edits);
     }
 }
 
@@ -51,6 +57,10 @@ impl Tree for JsonDocument<'_> {
         self.json.elements(array)
     }
 
+    fn containers(&mut self, object: NodeId) -> Vec<(String, NodeId)> {
+        self.json.containers(object)
+    }
+
     fn len(&mut self, array: NodeId) -> usize {
         self.json.len(array)
     }
@@ -61,6 +71,10 @@ impl Tree for JsonDocument<'_> {
 
     fn json(&mut self, node: NodeId) -> Cow<'_, [u8]> {
         self.json.json(node)
+    }
+
+    fn may_drop(&self) -> bool {
+        self.may_drop
     }
 }
 
@@ -107,7 +121,7 @@ pub(crate) fn rewrite(
     Ok(out)
 }
 
-fn within(out: Vec<u8>, body: &[u8], limits: &Limits) -> Result<Vec<u8>, Error> {
+pub(super) fn within(out: Vec<u8>, body: &[u8], limits: &Limits) -> Result<Vec<u8>, Error> {
     let most = limits.output_bytes(body.len());
     if out.len() <= most {
         return Ok(out);
@@ -116,14 +130,13 @@ fn within(out: Vec<u8>, body: &[u8], limits: &Limits) -> Result<Vec<u8>, Error> 
 }
 
 /// Whether some line, but not the whole body, is a JSON object.
-pub(crate) fn has_whole_line(body: &[u8]) -> bool {
-    let lines = body.split(|&byte| byte == b'\n').filter(|line| line.trim_ascii().starts_with(b"{"));
-    body.contains(&b'\n') && lines.into_iter().any(is_json)
+fn has_whole_line(body: &[u8]) -> bool {
+    body.contains(&b'\n') && body.split(|&byte| byte == b'\n').any(is_json_object)
 }
 
-/// Whether the text is one JSON value.
-pub(crate) fn is_json(text: &[u8]) -> bool {
-    Json::parse(text, Limits::default().depth).is_ok()
+/// Whether the text is one JSON object.
+pub(super) fn is_json_object(text: &[u8]) -> bool {
+    text.trim_ascii().starts_with(b"{") && Json::parse(text, Limits::default().depth).is_ok()
 }
 
 /// Where the text begins: files from some editors start with a byte order mark.

@@ -15,6 +15,18 @@ struct Edit {
     start: usize,
     end: usize,
     bytes: Vec<u8>,
+    /// Of a member put in: how many of the bytes separate it from the next.
+    comma: usize,
+    /// Of a member taken out: whether it is the last of its object, and where the member before it ends.
+    is_last: bool,
+    before: usize,
+}
+
+/// An [`Edit`] of the body itself, when all of them are known.
+pub(crate) struct Change<'e> {
+    start: usize,
+    end: usize,
+    bytes: &'e [u8],
 }
 
 /// Edits of one [`Json`], in the order they were asked for.
@@ -27,7 +39,8 @@ pub(crate) struct Edits {
 
 impl Edits {
     fn push(&mut self, document: u32, range: Range<usize>, bytes: Vec<u8>) {
-        self.list.push(Edit { document, start: range.start, end: range.end, bytes });
+        let Range { start, end } = range;
+        self.list.push(Edit { document, start, end, bytes, comma: 0, is_last: false, before: start });
     }
 
     /// Whether there is nothing to do.
@@ -54,10 +67,12 @@ impl Json<'_> {
         }
         let neighbour = write.before.as_ref().and_then(|key| self.find_member(target, key));
         let mut bytes = Vec::new();
+        let mut member_len = 0;
         let at = match neighbour.or(self.members(target).next()) {
             Some((key, value)) => {
                 let colon = self.between(self.node(key), self.node(value));
                 member_into(write, colon, &mut bytes);
+                member_len = bytes.len();
                 self.comma_into(target, key, &mut bytes);
                 self.node(key).start as usize
             }
@@ -71,7 +86,17 @@ impl Json<'_> {
                 at
             }
         };
-        edits.push(document, at..at, bytes);
+        let comma = if member_len > 0 { bytes.len() - member_len } else { 0 };
+        edits.list.push(Edit { document, start: at, end: at, bytes, comma, is_last: false, before: at });
+    }
+
+    /// Takes all members with a key out of an object.
+    pub(crate) fn drop_member(&self, object: NodeId, key: &str, edits: &mut Edits) {
+        if self.node(object).tag == Tag::Object {
+            let members: Vec<_> = self.members(object).collect();
+            let goes: Vec<bool> = members.iter().map(|&(node, _)| self.has_key(node, key)).collect();
+            self.remove(&members, &goes, edits);
+        }
     }
 
     /// Takes members out of an object: each key with the key of the member that [`Json::write`] would have put it
@@ -101,18 +126,30 @@ impl Json<'_> {
                 goes[*at]
             });
         }
+        self.remove(&members, &goes, edits);
+    }
+
+    /// Takes members of an object out, each with what separates it from the next.
+    fn remove(&self, members: &[(NodeId, NodeId)], goes: &[bool], edits: &mut Edits) {
         for (i, &(key, value)) in members.iter().enumerate().filter(|&(i, _)| goes[i]) {
-            let start = self.node(key).start as usize;
-            let end = match members.get(i + 1) {
-                Some(&(next, _)) => self.node(next).start as usize,
-                None => self.node(value).end as usize,
+            let Node { document, start, .. } = self.node(key);
+            let start = start as usize;
+            let before = i.checked_sub(1).map_or(start, |i| self.node(members[i].1).end as usize);
+            let (end, is_last) = match members.get(i + 1) {
+                Some(&(next, _)) => (self.node(next).start as usize, false),
+                None => (self.node(value).end as usize, true),
             };
-            edits.push(self.node(key).document, start..end, Vec::new());
+            edits.list.push(Edit { document, start, end, bytes: Vec::new(), comma: 0, is_last, before });
         }
     }
 
     /// The text of the body with all edits made.
     pub(crate) fn render(&self, edits: Edits) -> Vec<u8> {
+        self.render_with(edits, &mut |changes| splice(&self.documents[0].text, changes))
+    }
+
+    /// Gives what edits change in the body, in order, to be made.
+    pub(crate) fn render_with(&self, edits: Edits, make: &mut dyn FnMut(&[Change<'_>]) -> Vec<u8>) -> Vec<u8> {
         let mut by_document: Vec<Vec<Edit>> = Vec::new();
         by_document.resize_with(self.documents.len(), Vec::new);
         for edit in edits.list {
@@ -120,38 +157,24 @@ impl Json<'_> {
         }
         // A document is always opened after the one that holds it, so going down moves every edit out to the body.
         while let Some(edits) = by_document.pop() {
-            let edits = sorted(&edits);
-            let Some(holder) = self.documents[by_document.len()].holder else { return self.splice(&edits) };
+            let changes = changes(&edits);
+            let Some(holder) = self.documents[by_document.len()].holder else { return make(&changes) };
             let mut offsets = Vec::new();
-            for edit in &edits {
-                offsets.extend([edit.start, edit.end]);
+            for change in &changes {
+                offsets.extend([change.start, change.end]);
             }
             let raw = raw_offsets(self.inside_quotes(holder), &offsets);
             let Node { document, start, .. } = self.node(holder);
             let content = start as usize + 1;
-            for (edit, raw) in edits.into_iter().zip(raw.chunks_exact(2)) {
+            for (change, raw) in changes.into_iter().zip(raw.chunks_exact(2)) {
                 let mut bytes = Vec::new();
-                escape_into(&edit.bytes, &mut bytes);
+                escape_into(change.bytes, &mut bytes);
                 let (start, end) = (content + raw[0], content + raw[1]);
-                by_document[document as usize].push(Edit { document, start, end, bytes });
+                let edit = Edit { document, start, end, bytes, comma: 0, is_last: false, before: start };
+                by_document[document as usize].push(edit);
             }
         }
         Vec::new()
-    }
-
-    /// The text of the body with its own edits made, in order.
-    fn splice(&self, edits: &[&Edit]) -> Vec<u8> {
-        let text = &self.documents[0].text;
-        let added: usize = edits.iter().map(|edit| edit.bytes.len()).sum();
-        let mut out = Vec::with_capacity(text.len() + added);
-        let mut copied = 0;
-        for edit in edits {
-            out.extend_from_slice(&text[copied..edit.start]);
-            out.extend_from_slice(&edit.bytes);
-            copied = edit.end;
-        }
-        out.extend_from_slice(&text[copied..]);
-        out
     }
 
     /// What stands between two nodes of one document.
@@ -192,8 +215,63 @@ impl Json<'_> {
     }
 }
 
-/// The edits by start; those at one place in the order in which they were asked for. A merge sort of a few lines: the
-/// one of the standard library is as large as the rest of this file in the WebAssembly module.
+/// A text with changes made, of which those count that are in it.
+pub(crate) fn splice(text: &[u8], changes: &[Change<'_>]) -> Vec<u8> {
+    let added: usize = changes.iter().map(|change| change.bytes.len()).sum();
+    let mut out = Vec::with_capacity(text.len() + added);
+    splice_into(text, 0..text.len(), changes, &mut out);
+    out
+}
+
+/// Appends a part of a text with the changes made that are in it.
+pub(crate) fn splice_into(text: &[u8], part: Range<usize>, changes: &[Change<'_>], out: &mut Vec<u8>) {
+    let mut copied = part.start;
+    for change in changes {
+        if change.start >= copied && change.end <= part.end {
+            out.extend_from_slice(&text[copied..change.start]);
+            out.extend_from_slice(change.bytes);
+            copied = change.end;
+        }
+    }
+    out.extend_from_slice(&text[copied..part.end]);
+}
+
+/// What edits of one document change, in order. Where the last member of an object goes, so does the separator before
+/// it, which stands in the text, or ends what is put in there.
+fn changes(edits: &[Edit]) -> Vec<Change<'_>> {
+    let mut changes: Vec<Change<'_>> = Vec::with_capacity(edits.len());
+    let mut kept: Vec<&Edit> = Vec::with_capacity(edits.len());
+    for edit in sorted(edits) {
+        let Edit { mut start, end, mut before, .. } = *edit;
+        if edit.is_last {
+            // Members before it that go too are one with it.
+            while let Some(last) = kept.last()
+                && last.end == start
+                && last.start < last.end
+                && last.bytes.is_empty()
+            {
+                (start, before) = (last.start, last.before);
+                kept.pop();
+                changes.pop();
+            }
+            match (kept.last(), changes.last_mut()) {
+                (Some(last), Some(change)) if last.end == start && last.comma > 0 => {
+                    change.bytes = &last.bytes[..last.bytes.len() - last.comma];
+                }
+                _ => start = before,
+            }
+        }
+        if changes.last().is_none_or(|last| last.end <= start) {
+            kept.push(edit);
+            changes.push(Change { start, end, bytes: &edit.bytes });
+        }
+    }
+    changes
+}
+
+/// The edits by start; those at one place in the order in which they were asked for, what is put in before what is
+/// taken out. A merge sort of a few lines: the one of the standard library is as large as the rest of this file in the
+/// WebAssembly module.
 fn sorted(edits: &[Edit]) -> Vec<&Edit> {
     let mut sorted: Vec<&Edit> = edits.iter().collect();
     let mut width = 1;
@@ -202,7 +280,7 @@ fn sorted(edits: &[Edit]) -> Vec<&Edit> {
         for pair in sorted.chunks(2 * width) {
             let (mut left, mut right) = pair.split_at(width.min(pair.len()));
             while let (Some((&l, lefts)), Some((&r, rights))) = (left.split_first(), right.split_first()) {
-                if r.start < l.start {
+                if r.start < l.start || r.start == l.start && r.start == r.end && l.start < l.end {
                     merged.push(r);
                     right = rights;
                 } else {

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 
 use crate::view::{Kind, Names, NodeId, Tree};
 
-pub(crate) use edit::Edits;
+pub(crate) use edit::{Edits, splice_into};
 pub(crate) use object::{Object, listed, parse};
 pub(crate) use scan::{ScanError, TOO_DEEP, items, number_end, skip_space, value_end};
 pub(crate) use string::{string_content, unescape};
@@ -207,6 +207,23 @@ impl Tree for Json<'_> {
             _ => {}
         }
         elements
+    }
+
+    fn containers(&mut self, object: NodeId) -> Vec<(String, NodeId)> {
+        let mut containers = Vec::new();
+        if self.node(object).tag == Tag::Object {
+            for (key, value) in self.members(object) {
+                if matches!(self.kind(value), Kind::Array | Kind::Object) {
+                    containers.extend(self.str(key).map(|key| (key, value)));
+                }
+            }
+        }
+        // From the last on, so that of two with one key the last stays.
+        let mut known = Names::default();
+        containers.reverse();
+        containers.retain(|(key, value)| known.insert(key, *value).is_none());
+        containers.reverse();
+        containers
     }
 
     fn len(&mut self, array: NodeId) -> usize {

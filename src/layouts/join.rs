@@ -1,6 +1,7 @@
 //! Makes one field of the lists that `*` finds.
 
 use super::Join;
+use super::select::number;
 use crate::ids::{Ids, Refusal};
 
 /// A list that `*` found, and what its element says of it.
@@ -43,14 +44,19 @@ pub(super) fn join(parts: Vec<Part>, join: Join, by_group: bool) -> Result<Ids, 
     Ok(ids)
 }
 
-/// The parts of each group.
+/// The parts of each group; groups with a number, as the choices of a stream, in its order.
 fn groups(parts: &[Part]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (i, part) in parts.iter().enumerate() {
-        match groups.iter_mut().find(|group| parts[group[0]].group == part.group) {
-            Some(group) => group.push(i),
-            None => groups.push(vec![i]),
+        if let Some(group) = groups.iter_mut().find(|group| parts[group[0]].group == part.group) {
+            group.push(i);
+            continue;
         }
+        let number = |part: &Part| part.group.as_ref().and_then(|group| number(group));
+        let is_later =
+            |group: &Vec<usize>| matches!((number(&parts[group[0]]), number(part)), (Some(l), Some(r)) if l > r);
+        let at = groups.iter().position(is_later).unwrap_or(groups.len());
+        groups.insert(at, vec![i]);
     }
     groups
 }

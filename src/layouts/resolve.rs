@@ -113,7 +113,7 @@ type Start<'s> = (&'s Place, &'s str, bool);
 impl<'r> Resolver<'r> {
     fn layout(&mut self, layout: &Layout) {
         for alternatives in &layout.when {
-            if !alternatives.iter().any(|pointer| self.locate(None, pointer).is_some()) {
+            if !alternatives.iter().any(|pointer| self.is_there(pointer)) {
                 return;
             }
         }
@@ -311,6 +311,8 @@ impl<'r> Resolver<'r> {
                 }
             }
         }
+        // A text that stands in the other record of the span is not written again here.
+        let object = object.or_else(|| self.elsewhere_text(field));
         let Some(object) = object else {
             return Err(Refusal::new("no_text_place", format!("`{above}`, where the text would go, is not there")));
         };
@@ -355,6 +357,26 @@ impl<'r> Resolver<'r> {
             _ => return None,
         }
         Some(texts)
+    }
+
+    /// Whether a pointer finds anything, here or in another record of the span.
+    fn is_there(&mut self, pointer: &Pointer) -> bool {
+        self.locate(None, pointer).is_some() || self.elsewhere(&pointer.text).is_some()
+    }
+
+    /// What a pointer finds in another record of the span.
+    fn elsewhere(&mut self, pointer: &str) -> Option<Place> {
+        let (root, steps) = split_first(pointer)?;
+        let (_, place) = self.view.elsewhere.iter().find(|(name, _)| *name == root)?;
+        let found = *self.walk(place.node, steps).first()?;
+        Some(Place { node: found.node, path: format!("{}{steps}", place.path) })
+    }
+
+    /// The object in another record of the span that has the text of a field.
+    fn elsewhere_text(&mut self, field: &Field) -> Option<Place> {
+        let text = self.elsewhere(&field.text.text)?;
+        let object = self.elsewhere(field.text.split_last().0)?;
+        (self.tree.kind(text.node) == Kind::String).then_some(object)
     }
 
     /// What a pointer finds, without nulls; nothing if that is nothing.

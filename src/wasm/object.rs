@@ -151,6 +151,27 @@ impl Tree for JsTree {
         elements
     }
 
+    fn containers(&mut self, object: NodeId) -> Vec<(String, NodeId)> {
+        let mut containers = Vec::new();
+        if let Node::Inner { json, node } = self.nodes[object as usize] {
+            for (key, node) in self.inner[json].1.containers(node) {
+                containers.push((key, self.push_inner(json, node)));
+            }
+            return containers;
+        }
+        let keys = self.js(object).and_then(|value| Reflect::own_keys(value).ok()).unwrap_or_default();
+        for index in 0..keys.length() {
+            // A symbol is no key of JSON.
+            let Some(key) = keys.get(index).as_string() else { continue };
+            if let Some(node) = self.member(object, &key)
+                && matches!(self.kind(node), Kind::Array | Kind::Object)
+            {
+                containers.push((key, node));
+            }
+        }
+        containers
+    }
+
     fn len(&mut self, array: NodeId) -> usize {
         match &self.nodes[array as usize] {
             Node::Js { value, .. } if is_list(value) => list_len(value),

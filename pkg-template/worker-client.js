@@ -2,7 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { Token2TextError } from "./errors.js";
 import { compile } from "./instantiate.js";
-import { LOAD_OPTIONS, PLAIN_OPTIONS, checkOptions, optionsText, tokenizerEntries } from "./options.js";
+import { LOAD_OPTIONS, ORIGIN, PLAIN_OPTIONS, checkOptions, optionsText, tokenizerEntries } from "./options.js";
 import { asBytes, isKind, readSource } from "./source.js";
 import { MAX_FILE } from "./tokenizer.js";
 import { Remote, absolute, call, configure, end, start } from "./worker-connection.js";
@@ -18,6 +18,7 @@ export { transfer } from "./worker-connection.js";
 /** @typedef {import("./index.js").DecodeOptions} DecodeOptions */
 /** @typedef {import("./index.js").EnricherOptions} EnricherOptions */
 /** @typedef {import("./index.js").StripOptions} StripOptions */
+/** @typedef {import("./index.js").Origin} Origin */
 /** @typedef {import("./index.js").Report} Report */
 
 /**
@@ -216,13 +217,16 @@ export class Enricher {
   }
 
   /**
-   * Enriches a body as it is on the wire or on disk: a JSON document or JSON lines. `transfer(bytes)` saves a copy.
+   * Enriches a body as it is on the wire or on disk: a JSON document, JSON lines or an event stream. `transfer(bytes)` saves
+   * a copy.
    *
    * @param {Uint8Array | ArrayBuffer} bytes
+   * @param {Origin} [origin]
    * @returns {Promise<{ body: Uint8Array, report: Report }>}
    */
-  async enrichBody(bytes) {
-    return this.#alive().call("enrichBody", [bytes]);
+  async enrichBody(bytes, origin) {
+    const { contentType, url } = checkOptions(origin, ORIGIN, "enrichBody");
+    return this.#alive().call("enrichBody", [bytes, { contentType: String(contentType ?? ""), url: String(url ?? "") }]);
   }
 
   /** Gives the memory back. */

@@ -133,6 +133,8 @@ pub(crate) struct View {
     pub bare: Option<Place>,
     /// The object for a text that stands beside the output.
     pub whole: Option<Place>,
+    /// Strings whose JSON may repeat members of that object.
+    pub copies: Vec<Place>,
     /// Name of the model, if the span tells.
     pub model: Option<String>,
 }

@@ -282,7 +282,7 @@ fn options_are_read_from_json_and_mistakes_are_named() {
         ("{\"existing\": \"drop\"}", "must be one of `keep`, `replace`"),
         ("{\"format\": \"otlp\"}", "must be one of `auto`, `record`"),
         ("{\"skipSpecialTokens\": 1}", "must be true or false"),
-        ("{\"layouts\": [\"vrel\"]}", "`vrel` is no built-in layout (known: verl, verl-beyond)"),
+        ("{\"layouts\": [\"vrel\"]}", "`vrel` is no built-in layout (known: verl, verl-beyond, "),
         ("{\"layouts\": [{}]}", "layouts[0]: `name` is missing"),
         ("{\"limits\": {\"depth\": -1}}", "must be a whole number"),
         ("{\"messages\": true}", "can only be false"),

@@ -12,10 +12,10 @@ Options:
   -h, --help      this text; after a command, its options
       --version   the version
 
-FILE is a JSON document or JSON lines, plain or gzip; none, or \`-\`, is the standard input.
+FILE is a JSON document, JSON lines or an event stream, plain or gzip; none, or \`-\`, is the standard input.
 `;
 
-const COMMON = `      --format F         the wire format: auto (default) or record
+const COMMON = `      --format F         the wire format: auto (default), record, weave, trackio or sse
       --layout FILE      use this layout, a JSON file or the name of a built-in one, instead of all built-in ones
                          (\`auto\`); may be repeated, the first that fits counts
   -o, --output OUT       a file, or a folder for several files; compressed if it ends in .gz; without it the
@@ -40,6 +40,8 @@ Options:
       --existing WHAT    text that is already there: keep (default) or replace
       --skip-special-tokens
                          leave special tokens out of the text
+      --drop-ids         take ids out when their text is written and says everything
+      --max-text-chars N cut each text after N characters
       --strict           exit with 1 if ids were skipped or a line is broken
 ${COMMON}
 ${EXIT}

@@ -59,7 +59,15 @@ fn items(tree: &mut dyn Tree, place: Place) -> Vec<Place> {
 }
 
 fn trace(tree: &mut dyn Tree, trace: Place, views: &mut Vec<View>) {
-    views.push(view(tree, &trace, &IN_TRACE));
+    let mut of_trace = view(tree, &trace, &IN_TRACE);
+    if let Some(node) = tree.member(trace.node, "messages").filter(|&node| tree.kind(node) == Kind::Array) {
+        // verl's client writes the inputs and the output into messages too.
+        for message in items(tree, Place { node, path: format!("{}/messages", trace.path) }) {
+            let content = tree.member(message.node, "content").filter(|&node| tree.kind(node) == Kind::String);
+            of_trace.copies.extend(content.map(|node| Place { node, path: format!("{}/content", message.path) }));
+        }
+    }
+    views.push(of_trace);
     let spans = tree.member(trace.node, "spans").filter(|&node| tree.kind(node) == Kind::Array);
     let Some(node) = spans else { return };
     for span in items(tree, Place { node, path: format!("{}/spans", trace.path) }) {

@@ -6,6 +6,7 @@ mod pointer;
 mod resolve;
 mod schema;
 mod select;
+mod sources;
 
 use crate::Error;
 use crate::json::{Json, listed};
@@ -14,6 +15,7 @@ use crate::report::FieldKind;
 pub(crate) use pointer::Pointer;
 pub(crate) use resolve::{Existing, Found, Target, resolve};
 pub(crate) use select::Select;
+pub(crate) use sources::Source;
 
 /// The layouts that ship, in the order in which they are tried.
 const BUILTIN: &str = include_str!("builtin.json");

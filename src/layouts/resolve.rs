@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use super::join::{Part, join};
 use super::pointer::{split_first, steps, unescape_key};
 use super::select::number;
+use super::sources::Source;
 use super::{Field, Layout, Pointer};
 use crate::ids::{self, Ids, Refusal};
 use crate::json::{items, string_content};
@@ -30,6 +31,10 @@ pub(crate) struct Target {
     pub key: String,
     pub before: Option<String>,
     pub existing: Existing,
+    /// How many ids there are, of which some may be selected.
+    pub of: usize,
+    /// The members that hold the ids, if they were asked for.
+    pub sources: Vec<Source>,
 }
 
 /// What stands where the text would go, or where the producer may have put it.
@@ -50,12 +55,19 @@ impl Existing {
     }
 }
 
-/// Finds all fields of a span, layout by layout.
-pub(crate) fn resolve(tree: &mut dyn Tree, view: &View, layouts: &[Layout], limits: &Limits) -> Vec<Found> {
+/// Finds all fields of a span, layout by layout; with the members that hold their ids, if they are to go.
+pub(crate) fn resolve(
+    tree: &mut dyn Tree,
+    view: &View,
+    layouts: &[Layout],
+    limits: &Limits,
+    with_sources: bool,
+) -> Vec<Found> {
     let mut resolver = Resolver {
         tree,
         view,
         limits,
+        with_sources,
         claimed: Names::default(),
         taken: Names::default(),
         found: Vec::new(),
@@ -73,10 +85,11 @@ pub(crate) fn resolve(tree: &mut dyn Tree, view: &View, layouts: &[Layout], limi
     resolver.found
 }
 
-struct Resolver<'r> {
-    tree: &'r mut dyn Tree,
-    view: &'r View,
-    limits: &'r Limits,
+pub(super) struct Resolver<'r> {
+    pub tree: &'r mut dyn Tree,
+    pub view: &'r View,
+    pub limits: &'r Limits,
+    with_sources: bool,
     /// Addresses of ids that some layout has dealt with.
     claimed: Names,
     /// Addresses of texts that some layout has dealt with.
@@ -86,20 +99,20 @@ struct Resolver<'r> {
 }
 
 /// What a pointer found.
-struct Located<'p> {
-    pointer: &'p Pointer,
+pub(super) struct Located<'p> {
+    pub pointer: &'p Pointer,
     /// Not null, in order, at least one.
-    matches: Vec<Match>,
-    path: String,
+    pub matches: Vec<Match>,
+    pub path: String,
     /// Found from the root of a bare body.
     is_bare: bool,
 }
 
 #[derive(Clone, Copy)]
-struct Match {
-    node: NodeId,
+pub(super) struct Match {
+    pub node: NodeId,
     /// The object or list that holds the value.
-    holder: Option<NodeId>,
+    pub holder: Option<NodeId>,
     /// The element of the last `*`.
     element: Option<NodeId>,
 }
@@ -182,7 +195,7 @@ impl<'r> Resolver<'r> {
         if self.taken.insert(&text_path, 0).is_some() {
             return;
         }
-        match self.target(field, element, located, &object, &text_path, &mut found) {
+        match self.target(field, element, &candidates, &object, &text_path, &mut found) {
             Ok(target) => found.target = Some(target),
             Err(refusal) => refusal.report(&mut found.report),
         }
@@ -205,12 +218,16 @@ impl<'r> Resolver<'r> {
         &mut self,
         field: &Field,
         element: Element<'_>,
-        located: &Located<'_>,
+        candidates: &[Located<'_>],
         object: &Place,
         text_path: &str,
         found: &mut Found,
     ) -> Result<Target, Box<Refusal>> {
-        let ids = self.ids(field, element, located, found)?;
+        let located = &candidates[0];
+        let all = self.joined(field, located)?;
+        let of = all.ids.len();
+        let sources = if self.with_sources { self.sources(field, candidates, &all) } else { Vec::new() };
+        let ids = self.ids(field, element, all, found)?;
         let key = unescape_key(field.text.split_last().1).unwrap_or_default();
         let existing = self.existing(field, element, object.node, &key, ids.rows.is_some());
         let in_text = located.path.strip_prefix(text_path);
@@ -221,18 +238,12 @@ impl<'r> Resolver<'r> {
         // The text stands before the member that leads to the ids.
         let inside = located.path.strip_prefix(&object.path).and_then(split_first);
         let before = inside.and_then(|(step, _)| unescape_key(step)).map(Cow::into_owned);
-        Ok(Target { ids, object: object.node, key: key.into_owned(), before, existing })
+        Ok(Target { ids, object: object.node, key: key.into_owned(), before, existing, of, sources })
     }
 
-    /// The ids of a field, joined and selected.
-    fn ids(
-        &mut self,
-        field: &Field,
-        element: Element<'_>,
-        located: &Located<'_>,
-        found: &mut Found,
-    ) -> Result<Ids, Box<Refusal>> {
-        let all = if located.pointer.is_every() {
+    /// The ids that a pointer found, joined.
+    pub(super) fn joined(&mut self, field: &Field, located: &Located<'_>) -> Result<Ids, Box<Refusal>> {
+        if located.pointer.is_every() {
             let mut parts = Vec::with_capacity(located.matches.len());
             let mut room = self.limits.ids_per_field;
             for (i, found) in located.matches.iter().enumerate() {
@@ -245,10 +256,14 @@ impl<'r> Resolver<'r> {
                 }
                 parts.push(Part { ids, group: self.group(field, found), parent: self.parent(found) });
             }
-            join(parts, field.join, field.by.is_some())?
+            join(parts, field.join, field.by.is_some())
         } else {
-            self.read(located.matches[0].node, located.pointer, self.limits.ids_per_field)?
-        };
+            self.read(located.matches[0].node, located.pointer, self.limits.ids_per_field)
+        }
+    }
+
+    /// Those ids of a field that it selects.
+    fn ids(&mut self, field: &Field, element: Element<'_>, all: Ids, found: &mut Found) -> Result<Ids, Box<Refusal>> {
         let all_count = all.ids.len();
         let ids = match &field.select {
             None => all,
@@ -279,7 +294,7 @@ impl<'r> Resolver<'r> {
         Ok(ids)
     }
 
-    fn read(&mut self, node: NodeId, pointer: &Pointer, max: usize) -> Result<Ids, Box<Refusal>> {
+    pub(super) fn read(&mut self, node: NodeId, pointer: &Pointer, max: usize) -> Result<Ids, Box<Refusal>> {
         if let Some(ids) = self.tree.token_ids(node).filter(|ids| ids.len() <= max) {
             return Ok(Ids::list(ids));
         }
@@ -410,7 +425,7 @@ impl<'r> Resolver<'r> {
         [usual, bare.map(|place| (place, steps, true))]
     }
 
-    fn walk(&mut self, start: NodeId, pointer: &str) -> Vec<Match> {
+    pub(super) fn walk(&mut self, start: NodeId, pointer: &str) -> Vec<Match> {
         let mut matches = vec![Match { node: start, holder: None, element: None }];
         for step in steps(pointer) {
             let mut next = Vec::with_capacity(matches.len());

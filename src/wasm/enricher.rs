@@ -22,7 +22,7 @@ pub struct EnricherCore {
 
 #[wasm_bindgen]
 impl EnricherCore {
-    /// Reads options as JSON: `format`, `layouts`, `existing`, `skipSpecialTokens`, `limits`.
+    /// Reads options as JSON: `format`, `layouts`, `existing`, `skipSpecialTokens`, `ids`, `maxTextChars`, `limits`.
     #[wasm_bindgen(constructor)]
     pub fn new(options: &str) -> Result<EnricherCore, JsValue> {
         let options = EnrichOptions::from_json(options.as_bytes()).map_err(to_js_error)?;
@@ -52,9 +52,9 @@ impl EnricherCore {
         let format = tell_value(&mut tree, JsTree::ROOT, self.options.format);
         let mut report = Report { format: format.as_str(), rule: "parsed value", ..Report::default() };
         let views = views(&mut tree, JsTree::ROOT, "", format);
-        let writes = enrich_views(&mut tree, &views, &self.tokenizers.borrow(), &self.options, &mut report);
+        let changes = enrich_views(&mut tree, &views, &self.tokenizers.borrow(), &self.options, &mut report);
         let result = js_sys::Object::new();
-        set(&result, "span", &tree.with(&writes));
+        set(&result, "span", &tree.with(&changes));
         set(&result, "report", &to_js(&report.value()));
         result.into()
     }

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use js_sys::{Array, ArrayBuffer, Float64Array, JSON, Object, Reflect, Uint32Array};
 use wasm_bindgen::prelude::*;
 
+use crate::enrich::Changes;
 use crate::json::{Edits, Json};
 use crate::view::{Kind, Names, NodeId, Tree, Write};
 
@@ -45,16 +46,25 @@ impl JsTree {
         JsTree { nodes: vec![root], inner: Vec::new(), children: Names::default(), max_depth }
     }
 
-    /// The value with the texts written: a copy of each object and list on the way, everything else shared.
-    pub(super) fn with(&self, writes: &[Write]) -> JsValue {
+    /// The value with the changes made: a copy of each object and list on the way, everything else shared.
+    pub(super) fn with(&self, changes: &Changes) -> JsValue {
         let mut copies = Copies { tree: self, by_node: Vec::new() };
         copies.by_node.resize_with(self.nodes.len(), || None);
         let mut edits = Vec::new();
         edits.resize_with(self.inner.len(), Edits::default);
-        for write in writes {
+        for write in &changes.writes {
             match &self.nodes[write.object as usize] {
                 Node::Js { .. } => copies.write(write),
                 Node::Inner { json, node } => self.inner[*json].1.write(*node, write, &mut edits[*json]),
+            }
+        }
+        for (object, key) in &changes.drops {
+            match &self.nodes[*object as usize] {
+                Node::Js { .. } => {
+                    let copy = copies.copy(*object);
+                    let _ = Reflect::delete_property(copy.unchecked_ref::<Object>(), &key.as_str().into());
+                }
+                Node::Inner { json, node } => self.inner[*json].1.drop_member(*node, key, &mut edits[*json]),
             }
         }
         for ((string, json), edits) in self.inner.iter().zip(edits) {
@@ -204,6 +214,10 @@ impl Tree for JsTree {
             Node::Js { value, .. } => Cow::Owned(stringify(value).into_bytes()),
             &Node::Inner { json, node } => self.inner[json].1.json(node),
         }
+    }
+
+    fn may_drop(&self) -> bool {
+        true
     }
 
     fn token_ids(&mut self, array: NodeId) -> Option<Vec<u32>> {

@@ -110,12 +110,8 @@ pub fn enrich_from(
     }
     let body = rewrite(body, told.format, &options.limits, &mut |path, part| match part {
         Ok((document, views)) => {
-            let changes = enrich_views(document, &views, tokenizers, options, &mut report);
-            for write in &changes.writes {
-                document.write(write);
-            }
-            for (object, key) in &changes.drops {
-                document.drop_member(*object, key);
+            for write in enrich_views(document, &views, tokenizers, options, &mut report) {
+                document.write(&write);
             }
         }
         Err(why) => report.warn("invalid_body", why, path.to_owned()),
@@ -156,23 +152,15 @@ pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// What becomes of a tree.
-#[derive(Default)]
-pub(crate) struct Changes {
-    pub writes: Vec<Write>,
-    /// Members that go: the object and the key.
-    pub drops: Vec<(NodeId, String)>,
-}
-
-/// Decodes the fields of spans; gives what is to be changed.
+/// Decodes the fields of spans; gives what is to be written.
 pub(crate) fn enrich_views(
     tree: &mut dyn Tree,
     views: &[View],
     tokenizers: &TokenizerSet,
     options: &EnrichOptions,
     report: &mut Report,
-) -> Changes {
-    let mut changes = Changes::default();
+) -> Vec<Write> {
+    let mut writes = Vec::new();
     let with_sources = options.drop_ids && tree.may_drop();
     for view in views {
         report.spans += 1;
@@ -190,18 +178,23 @@ pub(crate) fn enrich_views(
             for (path, message) in odd_lengths {
                 report.warn("odd_length", message, path);
             }
-            let mut of_field = Done { field, sources: Vec::new(), of: 0, stays: None };
+            let mut of_field = Done { field, sources: Vec::new(), left: 0, stays: None, list: 0 };
             if let Some(target) = target {
                 match enrich_field(target, tokenizer, view, options, &mut of_field) {
-                    Ok(write) => changes.writes.extend(write),
+                    Ok(write) => writes.extend(write),
                     Err(refusal) => refusal.report(&mut of_field.field),
                 }
             }
             done.push(of_field);
         }
-        changes.drops.append(&mut drop::report(done, options.drop_ids, report));
+        if options.drop_ids {
+            drop::decide(&mut done, &mut writes);
+        }
+        for Done { field, .. } in done {
+            report.field(field);
+        }
     }
-    changes
+    writes
 }
 
 fn enrich_field(
@@ -225,7 +218,7 @@ fn enrich_field(
     field.tokenizer = Some(pattern.to_owned());
     field.unknown = Unknown::among(&target.ids.ids, |id| tokenizer.contains(id));
     let text = decode(&target.ids, tokenizer, options)?;
-    done.of = target.of;
+    done.left = target.of;
     done.sources = std::mem::take(&mut target.sources);
     let short = options.max_text_chars.and_then(|most| shortened(&text, most));
     field.status = status(&target, &text, short.as_ref(), options.existing, field);
@@ -266,9 +259,12 @@ fn shortened(text: &Text, most: usize) -> Option<Text> {
     let mut is_short = false;
     let mut texts = Vec::with_capacity(text.texts.len());
     for text in &text.texts {
-        let end = text.char_indices().nth(most).map(|(at, _)| at);
-        is_short |= end.is_some();
-        texts.push(text[..end.unwrap_or(text.len())].to_owned());
+        let mut short = String::new();
+        for char in text.chars().take(most) {
+            short.push(char);
+        }
+        is_short |= short.len() < text.len();
+        texts.push(short);
     }
     is_short.then_some(Text { texts, in_rows: text.in_rows })
 }

@@ -91,9 +91,8 @@ pub(crate) trait Tree {
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId>;
     /// All elements of an array, in order.
     fn elements(&mut self, array: NodeId) -> Vec<NodeId>;
-    /// The members of an object that are objects or lists, of repeated keys the last; for objects that are themselves
-    /// lists of things by name.
-    fn containers(&mut self, _object: NodeId) -> Vec<(String, NodeId)> {
+    /// The members of an object, of repeated keys the last; for objects that are lists by name.
+    fn members(&mut self, _object: NodeId) -> Vec<(String, NodeId)> {
         Vec::new()
     }
     /// Number of elements of an array.
@@ -119,6 +118,57 @@ pub(crate) struct Place {
     pub path: String,
 }
 
+impl Place {
+    /// The value that some steps lead to from here. One function for the paths of all formats, since each place that
+    /// makes one is code.
+    pub(crate) fn then(&self, node: NodeId, steps: &str) -> Place {
+        let mut path = String::with_capacity(self.path.len() + steps.len());
+        path.push_str(&self.path);
+        path.push_str(steps);
+        Place { node, path }
+    }
+
+    /// What keys lead to from here, if it is of a kind.
+    pub(crate) fn find_kind(&self, tree: &mut dyn Tree, steps: &str, kind: Kind) -> Option<Place> {
+        self.find(tree, steps).filter(|place| tree.kind(place.node) == kind)
+    }
+
+    /// What keys lead to from here, if it is not null.
+    pub(crate) fn find(&self, tree: &mut dyn Tree, steps: &str) -> Option<Place> {
+        let mut node = self.node;
+        let mut rest = steps;
+        while let Some(after) = rest.strip_prefix('/') {
+            let len = after.bytes().position(|byte| byte == b'/').unwrap_or(after.len());
+            let (key, next) = after.split_at_checked(len)?;
+            rest = next;
+            node = match tree.kind(node) {
+                Kind::Object => tree.member(node, key)?,
+                Kind::Array => tree.element(node, key.parse().ok()?)?,
+                _ => return None,
+            };
+        }
+        (tree.kind(node) != Kind::Null).then(|| self.then(node, steps))
+    }
+
+    /// The objects of a list, in it or alone.
+    pub(crate) fn objects(&self, tree: &mut dyn Tree) -> Vec<Place> {
+        let mut objects = Vec::new();
+        if tree.kind(self.node) == Kind::Object {
+            objects.push(self.clone());
+        }
+        // A list of numbers can be long, and each would become a node.
+        let first = tree.element(self.node, 0);
+        if first.is_some_and(|first| tree.kind(first) != Kind::Number) {
+            for (i, node) in tree.elements(self.node).into_iter().enumerate() {
+                if tree.kind(node) == Kind::Object {
+                    objects.push(self.then(node, &format!("/{i}")));
+                }
+            }
+        }
+        objects
+    }
+}
+
 /// One span, as its format shows it to the layouts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct View {
@@ -139,7 +189,7 @@ pub(crate) struct View {
     pub model: Option<String>,
 }
 
-/// A text to be written into an object of the tree.
+/// A text to be written into an object of the tree. Without any text the member goes, if [`Tree::may_drop`] says so.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Write {
     pub object: NodeId,
@@ -147,6 +197,18 @@ pub(crate) struct Write {
     /// The member to stand directly before; none: the first member. Without meaning where the key is there already.
     pub before: Option<String>,
     pub text: Text,
+}
+
+impl Write {
+    /// Takes members with a key out.
+    pub(crate) fn drop_member(object: NodeId, key: &str) -> Write {
+        Write { object, key: key.to_owned(), before: None, text: Text { texts: Vec::new(), in_rows: false } }
+    }
+
+    /// Whether the member goes.
+    pub(crate) fn drops(&self) -> bool {
+        self.text.texts.is_empty() && !self.text.in_rows
+    }
 }
 
 /// Text of a field: one, or (`in_rows`) one for each row of a list of lists.

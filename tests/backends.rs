@@ -276,7 +276,7 @@ const TEMPLATES: [&str; 4] = [
     r#"{@"batch":[{@"op_name":"g",@"trace_id":"t","attributes":{@"s":1},"inputs":{@"prompt_ids":[0],@"k":2},@"output":{@"token_ids":[1],@"z":0}},{@"op_name":"h","output":[1],"inputs":{@"prompt_ids":[2]},"attributes":{@"s":1}}],@"y":0}"#,
     r#"{@"batch":[{"mode":"start",@"req":{@"start":{@"id":"1","attributes":{@"s":1},"inputs":{@"prompt_ids":[0]}}}},{"mode":"end","req":{"end":{@"id":"1",@"output":{@"token_ids":[1],@"z":0}}}}],@"y":0}"#,
     r#"{@"kwargs":{@"logs":[{@"metrics":{@"t":{@"_type":"trackio.trace","messages":[{@"content":"{\"inputs\": {\"prompt_ids\": [0]}}"}],@"metadata":{@"inputs":{@"prompt_ids":[0]},@"output":{@"token_ids":[1]}},"spans":[{@"input":{@"prompt_ids":[3]},@"z":0}]}}}]}}"#,
-    r#"{@"data":[{@"run":"r","messages":[],@"metadata":{@"prompt_ids":[0],@"response_ids":[1],@"z":0}}]}"#,
+    r#"{@"data":[{@"run":"r","key":"k","messages":[],@"metadata":{@"prompt_ids":[0],@"response_ids":[1],@"z":0}}]}"#,
 ];
 
 #[test]

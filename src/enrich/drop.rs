@@ -1,108 +1,111 @@
 //! Takes ids out whose text is written (`ids: "drop"`): only where nothing is lost with them.
 
 use crate::layouts::Source;
-use crate::report::{Comparison, FieldReport, NOT_DROPPED, Report, SelectReport, Status};
-use crate::view::{Names, NodeId, Text};
+use crate::report::{Comparison, FieldReport, NOT_DROPPED, Status};
+use crate::view::{Names, NodeId, Text, Write};
 
 /// A field that was dealt with, and what is needed to take its ids out.
 pub(super) struct Done {
     pub field: FieldReport,
     pub sources: Vec<Source>,
-    /// How many ids its list has, of which the field may be a selection.
-    pub of: usize,
+    /// How many ids its list has; in the end, how many of them are in no text.
+    pub left: usize,
     /// Why the ids stay.
     pub stays: Option<&'static str>,
-}
-
-/// The fields of one list of ids.
-struct List {
-    stays: Option<&'static str>,
-    of: usize,
-    /// How many ids are in a text.
-    covered: usize,
-    selections: Vec<Option<SelectReport>>,
-    is_dropped: bool,
+    /// The first field of the same list, which stands for it.
+    pub list: usize,
 }
 
 /// Why the ids of a field are more than its text.
 pub(super) fn why_stays(field: &FieldReport, text: &Text) -> Option<&'static str> {
-    let has_replacement = text.texts.iter().any(|text| text.contains('\u{FFFD}'));
-    [
-        (field.status == Status::Kept && field.existing != Some(Comparison::Same), "the text that is there is another"),
-        (field.unknown.is_some(), "some ids are unknown to the tokenizer"),
-        (has_replacement, "the text has a replacement character (U+FFFD) in it"),
-        (field.shortened.is_some(), "the text is shortened"),
-    ]
-    .into_iter()
-    .find_map(|(is_so, why)| is_so.then_some(why))
+    if field.status == Status::Kept && field.existing != Some(Comparison::Same) {
+        return Some("the text that is there is another");
+    }
+    if field.unknown.is_some() {
+        return Some("some ids are unknown to the tokenizer");
+    }
+    if field.shortened.is_some() {
+        return Some("the text is shortened");
+    }
+    for text in &text.texts {
+        if text.as_bytes().windows(3).any(|bytes| bytes == "\u{FFFD}".as_bytes()) {
+            return Some("the text has a replacement character (U+FFFD) in it");
+        }
+    }
+    None
 }
 
-/// Reports the fields of a span; gives the members that go.
-pub(super) fn report(done: Vec<Done>, drop_ids: bool, report: &mut Report) -> Vec<(NodeId, String)> {
-    let mut drops = Vec::new();
-    let mut lists = if drop_ids { Lists::of(&done) } else { Lists::default() };
-    for Done { mut field, sources, .. } in done {
-        if drop_ids && field.status != Status::Skipped {
-            let list = lists.get(&field.path);
-            let why = match &list {
-                Some(list) if list.stays.is_some() => list.stays,
-                Some(list) if list.covered != list.of => Some("some of the list's ids are in no text"),
-                _ if sources.is_empty() => Some("they are no member that can be taken out"),
-                _ => None,
-            };
-            if let Some(why) = why {
-                field.reason = Some(NOT_DROPPED);
-                field.detail = Some(why.to_owned());
-            } else {
-                for Source { path, .. } in &sources {
-                    if field.ids_dropped.last() != Some(path) {
-                        field.ids_dropped.push(path.clone());
-                    }
-                }
-                // Fields of one list name the same members.
-                if list.is_some_and(|list| !std::mem::replace(&mut list.is_dropped, true)) {
-                    for Source { object, key, .. } in sources {
-                        drops.push((object, key));
-                    }
+/// Decides for the fields of a span whose ids go, and has those members taken out.
+pub(super) fn decide(done: &mut [Done], writes: &mut Vec<Write>) {
+    let mut first_of = Names::default();
+    for i in 0..done.len() {
+        let list = first_of.insert(&done[i].field.path, i as NodeId).unwrap_or(i as NodeId) as usize;
+        done[i].list = list;
+        if done[i].field.status == Status::Skipped {
+            done[list].stays = Some("another text of them is not written");
+        }
+        let (ids, stays) = (done[i].field.ids, done[i].stays);
+        done[list].left = done[list].left.wrapping_sub(ids);
+        done[list].stays = done[list].stays.or(stays);
+    }
+    for i in 0..done.len() {
+        let list = &done[done[i].list];
+        let mut why = list.stays;
+        if list.left != 0 {
+            why = why.or(Some("some of the list's ids are in no text"));
+        }
+        let Done { field, sources, list, .. } = &mut done[i];
+        if sources.is_empty() {
+            why = why.or(Some("they are no member that can be taken out"));
+        }
+        if field.status == Status::Skipped {
+            continue;
+        }
+        if let Some(why) = why {
+            field.reason = Some(NOT_DROPPED);
+            field.detail = Some(why.to_owned());
+            continue;
+        }
+        for source in sources {
+            // Fields of one list name the same members.
+            if *list == i {
+                for &object in &source.objects {
+                    writes.push(Write::drop_member(object, &source.key));
                 }
             }
+            field.ids_dropped.push(std::mem::take(&mut source.path));
         }
-        report.field(field);
     }
-    drops
 }
 
-#[derive(Default)]
-struct Lists {
-    by_path: Names,
-    lists: Vec<List>,
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::FieldKind;
 
-impl Lists {
-    fn of(done: &[Done]) -> Lists {
-        let mut all = Lists::default();
-        for Done { field, of, stays, .. } in done {
-            let new = all.lists.len() as NodeId;
-            let at = all.by_path.insert(&field.path, new).unwrap_or_else(|| {
-                let selections = Vec::new();
-                all.lists.push(List { stays: None, of: *of, covered: 0, selections, is_dropped: false });
-                new
-            });
-            let list = &mut all.lists[at as usize];
-            let stays =
-                if field.status == Status::Skipped { Some("another text of them is not written") } else { *stays };
-            list.stays = list.stays.or(stays);
-            // Two selections that are the same are in the texts once.
-            if !list.selections.contains(&field.select) {
-                list.covered += field.ids;
-                list.selections.push(field.select.clone());
-            }
-        }
-        all
+    /// A field of the list at `path` that has `ids` of its four ids in its text.
+    fn field(path: &str, ids: usize, status: Status, stays: Option<&'static str>) -> Done {
+        let field = FieldReport { ids, status, ..FieldReport::new(FieldKind::Prompt, "l", path) };
+        let source = Source { objects: vec![7], key: "ids".into(), path: path.into() };
+        Done { field, sources: vec![source], left: 4, stays, list: 0 }
     }
 
-    fn get(&mut self, path: &str) -> Option<&mut List> {
-        let at = self.by_path.get(path)?;
-        self.lists.get_mut(at as usize)
+    #[test]
+    fn a_list_goes_when_all_its_selections_are_written() {
+        for (second, why) in [
+            (field("/a", 3, Status::Kept, None), None),
+            (field("/a", 2, Status::Decoded, None), Some("some of the list's ids are in no text")),
+            (field("/a", 3, Status::Decoded, Some("it says more")), Some("it says more")),
+            (field("/a", 3, Status::Skipped, None), Some("another text of them is not written")),
+            (field("/b", 3, Status::Decoded, None), Some("some of the list's ids are in no text")),
+        ] {
+            let mut done = [field("/a", 1, Status::Decoded, None), second];
+            let mut writes = Vec::new();
+            decide(&mut done, &mut writes);
+            let field = &done[0].field;
+            assert_eq!(field.detail.as_deref(), why);
+            assert_eq!((field.ids_dropped.len(), writes.len()), if why.is_none() { (1, 1) } else { (0, 0) });
+            assert_eq!(done[1].field.ids_dropped.len(), field.ids_dropped.len());
+        }
     }
 }

@@ -13,9 +13,9 @@ pub(crate) use sign::tell;
 pub(crate) use sign::tell_value;
 
 use crate::Error;
-use crate::json::Json;
+use crate::json::{Json, string_content};
 use crate::limits::Limits;
-use crate::view::{Kind, NodeId, Tree, View, Write};
+use crate::view::{Kind, NodeId, Place, Tree, View, Write};
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -57,8 +57,6 @@ pub(crate) trait Document: Tree {
     /// Notes members to be taken out of an object: each key with the key of the member that [`Document::write`] would
     /// have put it before (none: it would be the first). Only those that stand just there go.
     fn take_out(&mut self, object: NodeId, members: Vec<(String, Option<String>)>);
-    /// Notes that all members with a key go out of an object, if [`Tree::may_drop`] says so.
-    fn drop_member(&mut self, _object: NodeId, _key: &str) {}
 }
 
 /// What there is to edit in a part of a body: its document and the spans in it, or why the part is only copied.
@@ -88,23 +86,30 @@ pub(crate) fn rewrite(
 
 /// The spans of a value in one of the formats that are JSON.
 pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str, format: Format) -> Vec<View> {
-    let views = match format {
-        Format::Auto | Format::Record | Format::Sse => record::views,
-        Format::Weave => weave::views,
-        Format::Trackio => trackio::views,
-    };
-    views(tree, root, path)
+    let place = Place { node: root, path: path.to_owned() };
+    match format {
+        Format::Auto | Format::Record | Format::Sse => record::views(tree, root, path),
+        Format::Weave => weave::views(tree, place),
+        Format::Trackio => trackio::views(tree, place),
+    }
 }
 
-/// Follows the keys of a pointer.
-fn walk(tree: &mut dyn Tree, from: NodeId, steps: &str) -> Option<NodeId> {
-    let mut node = from;
-    for step in steps.split('/').skip(1) {
-        node = match tree.kind(node) {
-            Kind::Object => tree.member(node, step)?,
-            Kind::Array => tree.element(node, step.parse().ok()?)?,
-            _ => return None,
-        };
+/// Shows layouts what stands somewhere in a span; the model may be named there as `model`.
+fn add_place(tree: &mut dyn Tree, view: &mut View, from: &Place, steps: &str, name: &'static str) {
+    if let Some(place) = from.find(tree, steps) {
+        if view.model.is_none() {
+            view.model = string_member(tree, place.node, "model");
+        }
+        view.places.push((name, place));
     }
-    Some(node)
+}
+
+/// The text of a member.
+fn string_member(tree: &mut dyn Tree, object: NodeId, key: &str) -> Option<String> {
+    if tree.kind(object) != Kind::Object {
+        return None;
+    }
+    let node = tree.member(object, key)?;
+    let content = string_content(&tree.json(node))?.into_owned();
+    String::from_utf8(content).ok()
 }

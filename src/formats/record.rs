@@ -1,6 +1,6 @@
 //! Format `record`: JSON as an object, an array of objects, or JSON lines.
 
-use crate::json::string_content;
+use super::string_member;
 use crate::view::{Kind, NodeId, Place, Tree, View};
 
 /// What of a record layouts point into: its key, their name for it, and where in it the name of the model may stand;
@@ -51,10 +51,4 @@ fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
 
 fn is_there(places: &[(&str, Place)], wanted: &str) -> bool {
     places.iter().any(|(name, _)| *name == wanted)
-}
-
-pub(super) fn string_member(tree: &mut dyn Tree, object: NodeId, key: &str) -> Option<String> {
-    let node = (tree.kind(object) == Kind::Object).then(|| tree.member(object, key)).flatten()?;
-    let content = string_content(&tree.json(node))?.into_owned();
-    String::from_utf8(content).ok()
 }

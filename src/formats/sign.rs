@@ -1,10 +1,10 @@
 //! What tells a format: signs in the content, and what is known of where the body came from. The content comes first,
 //! so that one body is always read in one way; the origin decides what the content leaves open.
 
-use super::{Format, sse, text, walk};
+use super::{Format, sse, text};
 use crate::json::{Json, skip_space};
 use crate::limits::Limits;
-use crate::view::{Kind, NodeId, Tree};
+use crate::view::{NodeId, Place, Tree};
 use crate::{Error, ErrorCode};
 
 /// What is known of a body besides its bytes. It counts where the content alone does not tell the format.
@@ -36,8 +36,8 @@ const SIGNS: [(Format, &str, &[&str]); 12] = [
     (Format::Weave, "Weave calls/stream_query", &["/op_name", "/trace_id"]),
     (Format::Trackio, "Trackio bulk_log", &["/kwargs/logs/0/metrics"]),
     (Format::Trackio, "Trackio bulk_log", &["/logs/0/metrics"]),
-    (Format::Trackio, "Trackio get_traces", &["/data/0/messages", "/data/0/metadata", "/data/0/run"]),
-    (Format::Trackio, "Trackio trace", &["/messages", "/metadata", "/run"]),
+    (Format::Trackio, "Trackio get_traces", &["/data/0/messages", "/data/0/run", "/data/0/key"]),
+    (Format::Trackio, "Trackio trace", &["/messages", "/run", "/key"]),
     (Format::Trackio, "Trackio inbox", &["/metrics", "/run", "/project"]),
 ];
 
@@ -70,26 +70,24 @@ pub(crate) fn tell(body: &[u8], asked: Format, origin: &Origin<'_>) -> Result<To
     if start == body.len() {
         return Ok(Told { format: Format::Record, rule: "empty body", doubt: None });
     }
-    let (told, mut doubt) = by_content(body, start);
+    let (told, mut other) = by_content(body, start);
     let by_origin = by_origin(origin);
-    let Some((format, rule)) = told else {
-        // An event stream may begin with anything.
-        return match by_origin {
-            Some((Format::Sse, rule)) => Ok(Told { format: Format::Sse, rule, doubt: None }),
-            _ => Err(Error::new(
-                ErrorCode::UnknownFormat,
-                "the body is neither JSON, JSON lines nor an event stream; no other format is read yet",
-            )),
-        };
+    // An event stream may begin with anything.
+    let told = told.or(by_origin.filter(|(format, _)| *format == Format::Sse));
+    let Some(mut told) = told else {
+        let what = "the body is neither JSON, JSON lines nor an event stream; no other format is read yet";
+        return Err(Error::new(ErrorCode::UnknownFormat, what));
     };
     match by_origin {
-        Some((other, rule)) if format == Format::Record && other != Format::Sse => {
-            return Ok(Told { format: other, rule, doubt });
-        }
-        Some((other, by)) if other != format => doubt = Some(doubtful(format, rule, other, by)),
+        Some(sign) if told.0 == Format::Record && sign.0 != Format::Sse => told = sign,
+        Some(sign) if told.0 != sign.0 => other = Some(sign),
         _ => {}
     }
-    Ok(Told { format, rule, doubt })
+    let doubt = other.map(|(other, by)| {
+        let (format, rule, other) = (told.0.as_str(), told.1, other.as_str());
+        format!("read as `{format}` ({rule}), but it may be `{other}` ({by}); the option `format` says which")
+    });
+    Ok(Told { format: told.0, rule: told.1, doubt })
 }
 
 /// Tells the format of a JSON value that stands for itself.
@@ -104,7 +102,7 @@ pub(crate) fn tell_value(tree: &mut dyn Tree, root: NodeId, asked: Format) -> Fo
 /// A format, and what told it.
 type Sign = (Format, &'static str);
 
-fn by_content(body: &[u8], start: usize) -> (Option<Sign>, Option<String>) {
+fn by_content(body: &[u8], start: usize) -> (Option<Sign>, Option<Sign>) {
     if sse::is_stream(&body[start..]) {
         return (Some((Format::Sse, "event stream")), None);
     }
@@ -121,8 +119,8 @@ fn by_content(body: &[u8], start: usize) -> (Option<Sign>, Option<String>) {
     }
     match json {
         Some(mut json) => {
-            let (told, doubt) = by_signs(&mut json, Json::ROOT);
-            (told.or(Some((Format::Record, rule))), doubt)
+            let (told, other) = by_signs(&mut json, Json::ROOT);
+            (told.or(Some((Format::Record, rule))), other)
         }
         // Broken JSON is for the reader of JSON to name.
         None if matches!(body[start], b'{' | b'[') => (Some((Format::Record, rule)), None),
@@ -130,45 +128,48 @@ fn by_content(body: &[u8], start: usize) -> (Option<Sign>, Option<String>) {
     }
 }
 
-/// The first of the signs that a value has, and whether it has one of another format too.
-fn by_signs(tree: &mut dyn Tree, root: NodeId) -> (Option<Sign>, Option<String>) {
-    let mut node = root;
-    if tree.kind(root) == Kind::Array {
-        node = tree.element(root, 0).unwrap_or(root);
+/// The first of the signs that a value has, and one of another format that it has too.
+fn by_signs(tree: &mut dyn Tree, root: NodeId) -> (Option<Sign>, Option<Sign>) {
+    let mut place = Place { node: root, path: String::new() };
+    if let Some(first) = tree.element(root, 0) {
+        place.node = first;
     }
-    let (mut told, mut doubt) = (None, None);
-    for (format, rule, needed) in SIGNS {
+    let (mut told, mut other) = (None, None);
+    for (format, rule, needed) in &SIGNS {
         let mut has_all = true;
-        for steps in needed {
-            has_all = has_all && walk(tree, node, steps).is_some();
+        for steps in *needed {
+            has_all = has_all && place.find(tree, steps).is_some();
         }
-        match told {
-            _ if !has_all => {}
-            None => told = Some((format, rule)),
-            Some((first, by)) if first != format && doubt.is_none() => doubt = Some(doubtful(first, by, format, rule)),
-            Some(_) => {}
+        if has_all {
+            let (first, _) = *told.get_or_insert((*format, *rule));
+            if first != *format {
+                other = Some((*format, *rule));
+            }
         }
     }
-    (told, doubt)
+    (told, other)
 }
 
 fn by_origin(origin: &Origin<'_>) -> Option<Sign> {
-    let path = origin.url.and_then(|url| url.split(['?', '#']).next()).unwrap_or_default().trim_end_matches('/');
-    for (format, end) in URLS {
-        if path.ends_with(end) {
-            return Some((format, "URL"));
+    let mut path = before(origin.url, b"?#");
+    path = path.strip_suffix(b"/").unwrap_or(path);
+    for (format, end) in &URLS {
+        if path.ends_with(end.as_bytes()) {
+            return Some((*format, "URL"));
         }
     }
-    let media_type = origin.content_type.and_then(|value| value.split(';').next()).unwrap_or_default().trim();
-    for (format, name) in CONTENT_TYPES {
-        if media_type.eq_ignore_ascii_case(name) {
-            return Some((format, "content type"));
+    let media_type = before(origin.content_type, b"; ");
+    for (format, name) in &CONTENT_TYPES {
+        if media_type.eq_ignore_ascii_case(name.as_bytes()) {
+            return Some((*format, "content type"));
         }
     }
     None
 }
 
-fn doubtful(format: Format, rule: &str, other: Format, other_rule: &str) -> String {
-    let (format, other) = (format.as_str(), other.as_str());
-    format!("read as `{format}` ({rule}), but it may be `{other}` ({other_rule}); the option `format` says which")
+/// What stands before the first of some bytes.
+fn before<'t>(text: Option<&'t str>, ends: &[u8]) -> &'t [u8] {
+    let text = text.unwrap_or_default().as_bytes();
+    let len = text.iter().position(|byte| ends.contains(byte)).unwrap_or(text.len());
+    &text[..len]
 }

@@ -4,9 +4,8 @@
 //! The body is read as JSON of the same length: what is not data is masked by spaces, so that every offset in the JSON
 //! is one in the body, and edits go there unchanged.
 
-use super::Part;
-use super::record::string_member;
 use super::text::{JsonDocument, after_byte_order_mark, within};
+use super::{Part, string_member};
 use crate::Error;
 use crate::json::{Json, splice_into};
 use crate::limits::Limits;
@@ -18,32 +17,39 @@ const MEMBER: &str = "token2text";
 
 /// Whether a text begins as an event stream and has data.
 pub(super) fn is_stream(text: &[u8]) -> bool {
-    let starts = [&b"data:"[..], b"event:", b"id:", b"retry:", b":"].iter().any(|field| text.starts_with(field));
-    starts && lines(text, 0).any(|line| data(&text[line.start..line.end]).is_some())
+    let mut is_stream = false;
+    for field in ["data:", "event:", "id:", "retry:", ":"] {
+        is_stream |= text.starts_with(field.as_bytes());
+    }
+    let mut at = 0;
+    while let Some(line) = Line::at(text, at).filter(|_| is_stream) {
+        if data(&text[at..line.end]).is_some() {
+            return true;
+        }
+        at = line.next;
+    }
+    false
 }
 
-/// A line: from where to where, and where the next one starts.
+/// Where a line ends, and where the next one starts.
+#[derive(Clone, Copy)]
 struct Line {
-    start: usize,
     end: usize,
     next: usize,
 }
 
-/// The lines of a body, which end with `\n`, `\r\n` or `\r`.
-fn lines(body: &[u8], from: usize) -> impl Iterator<Item = Line> {
-    let mut start = from;
-    std::iter::from_fn(move || {
-        let rest = body.get(start..).filter(|rest| !rest.is_empty())?;
-        let len = rest.iter().position(|byte| matches!(byte, b'\n' | b'\r')).unwrap_or(rest.len());
-        let ending = match &rest[len..] {
-            [b'\r', b'\n', ..] => 2,
-            [] => 0,
-            _ => 1,
-        };
-        let line = Line { start, end: start + len, next: start + len + ending };
-        start = line.next;
-        Some(line)
-    })
+impl Line {
+    /// The line that starts at `start`. It ends with `\n`, `\r\n` or `\r`.
+    fn at(body: &[u8], start: usize) -> Option<Line> {
+        let mut end = start;
+        while !matches!(body.get(end), None | Some(b'\n' | b'\r')) {
+            end += 1;
+        }
+        let mut next = end;
+        next += usize::from(body.get(next) == Some(&b'\r'));
+        next += usize::from(body.get(next) == Some(&b'\n'));
+        (start < body.len()).then_some(Line { end, next })
+    }
 }
 
 /// The data of a line, with a space before it where there is one.
@@ -77,7 +83,8 @@ impl Stream {
         let mut start = after_byte_order_mark(body);
         // The event that is read, and where its data starts.
         let mut open: Option<(Event, usize)> = None;
-        for Line { start: at, end, next } in lines(body, start) {
+        let mut at = start;
+        while let Some(Line { end, next }) = Line::at(body, at) {
             let line = &body[at..end];
             if line.is_empty() {
                 stream.close(open.take(), limits);
@@ -89,6 +96,7 @@ impl Stream {
             } else if let Some((event, _)) = &mut open {
                 event.end = end;
             }
+            at = next;
         }
         stream.close(open, limits);
         stream
@@ -155,26 +163,26 @@ pub(super) fn rewrite(body: &[u8], limits: &Limits, edit: &mut dyn FnMut(&str, P
         let mut event = b"data: ".to_vec();
         splice_into(&text, value.clone(), changes, &mut event);
         let says_nothing = event.ends_with(EVENT.as_bytes());
-        let mut blank = ending(body).to_vec();
-        blank.extend_from_slice(ending(body));
-        // What of the body makes room, and what comes there.
-        let (mut from, mut to, mut added) = (body.len(), body.len(), Vec::new());
-        match (events.get(ours), done) {
-            (Some(there), _) if says_nothing => (from, to) = cut(body, *there, &blank),
-            (Some(_), _) => {}
-            (None, _) if says_nothing => {}
-            (None, Some(done)) => {
-                (from, to) = (done.start, done.start);
-                added = [event, blank].concat();
+        let (mut from, mut to) = (body.len(), body.len());
+        if let Some(there) = events.get(ours) {
+            if says_nothing {
+                (from, to) = cut(body, *there);
             }
-            (None, None) => {
-                (from, to) = (last.end, last.end);
-                added = [blank, event].concat();
-            }
+            event.clear();
+        } else if says_nothing {
+            event.clear();
+        } else if let Some(done) = done {
+            (from, to) = (done.start, done.start);
+            blank_into(body, &mut event);
+        } else {
+            (from, to) = (last.end, last.end);
+            let text = std::mem::take(&mut event);
+            blank_into(body, &mut event);
+            event.extend_from_slice(&text);
         }
-        let mut out = Vec::with_capacity(body.len() + added.len());
+        let mut out = Vec::with_capacity(body.len() + event.len());
         splice_into(body, 0..from, changes, &mut out);
-        out.append(&mut added);
+        out.extend_from_slice(&event);
         splice_into(body, to..body.len(), changes, &mut out);
         out
     });
@@ -183,24 +191,32 @@ pub(super) fn rewrite(body: &[u8], limits: &Limits, edit: &mut dyn FnMut(&str, P
 
 /// The object that an event of ours has its texts in.
 fn text_object(document: &mut JsonDocument<'_>, event: NodeId) -> Option<NodeId> {
-    let is_alone = document.kind(event) == Kind::Object && document.json.members(event).count() == 1;
+    let is_alone = document.kind(event) == Kind::Object && document.json.pairs(event).count() == 1;
     let object = is_alone.then(|| document.member(event, MEMBER)).flatten()?;
     (document.kind(object) == Kind::Object).then_some(object)
 }
 
 /// What goes with an event that was put in: it stands after a blank line at the end, else before one.
-fn cut(body: &[u8], event: Event, blank: &[u8]) -> (usize, usize) {
-    let rest = &body[event.end..];
-    let is_end = rest.iter().all(|byte| matches!(byte, b'\n' | b'\r'));
-    if is_end && body[..event.start].ends_with(blank) {
+fn cut(body: &[u8], event: Event) -> (usize, usize) {
+    let mut blank = Vec::new();
+    blank_into(body, &mut blank);
+    let is_end = body[event.end..].iter().all(|byte| matches!(byte, b'\n' | b'\r'));
+    if is_end && body[..event.start].ends_with(&blank) {
         return (event.start - blank.len(), event.end);
     }
-    let blank_len = lines(rest, 0).take(2).last().map_or(0, |line| line.next);
-    (event.start, event.end + blank_len)
+    let mut end = event.end;
+    for _ in 0..2 {
+        end = Line::at(body, end).map_or(end, |line| line.next);
+    }
+    (event.start, end)
 }
 
-/// How lines of a body end.
-fn ending(body: &[u8]) -> &[u8] {
-    let first = lines(body, 0).next().map_or(&body[..0], |line| &body[line.end..line.next]);
-    if first.is_empty() { b"\n" } else { first }
+/// Appends what ends a line and the blank one after it, as lines of the body end.
+fn blank_into(body: &[u8], out: &mut Vec<u8>) {
+    let ending = match Line::at(body, 0) {
+        Some(Line { end, next }) if end < next => &body[end..next],
+        _ => b"\n",
+    };
+    out.extend_from_slice(ending);
+    out.extend_from_slice(ending);
 }

@@ -34,10 +34,6 @@ impl Document for JsonDocument<'_> {
     fn take_out(&mut self, object: NodeId, members: Vec<(String, Option<String>)>) {
         self.json.take_out(object, members, &mut self.edits);
     }
-
-    fn drop_member(&mut self, object: NodeId, key: &str) {
-        self.json.drop_member(object, key, &mut self.edits);
-    }
 }
 
 impl Tree for JsonDocument<'_> {
@@ -57,8 +53,8 @@ impl Tree for JsonDocument<'_> {
         self.json.elements(array)
     }
 
-    fn containers(&mut self, object: NodeId) -> Vec<(String, NodeId)> {
-        self.json.containers(object)
+    fn members(&mut self, object: NodeId) -> Vec<(String, NodeId)> {
+        self.json.members(object)
     }
 
     fn len(&mut self, array: NodeId) -> usize {

@@ -27,6 +27,7 @@ pub(crate) struct Change<'e> {
     start: usize,
     end: usize,
     bytes: &'e [u8],
+    edit: &'e Edit,
 }
 
 /// Edits of one [`Json`], in the order they were asked for.
@@ -59,6 +60,14 @@ impl Json<'_> {
             return;
         }
         let document = object.document;
+        if write.drops() {
+            let members: Vec<_> = self.pairs(target).collect();
+            let mut goes = Vec::with_capacity(members.len());
+            for &(key, _) in &members {
+                goes.push(self.has_key(key, &write.key));
+            }
+            return self.remove(&members, &goes, edits);
+        }
         if let Some((key, value)) = self.find_member(target, &write.key) {
             let colon = self.between(self.node(key), self.node(value));
             let mut bytes = Vec::new();
@@ -68,7 +77,7 @@ impl Json<'_> {
         let neighbour = write.before.as_ref().and_then(|key| self.find_member(target, key));
         let mut bytes = Vec::new();
         let mut member_len = 0;
-        let at = match neighbour.or(self.members(target).next()) {
+        let at = match neighbour.or(self.pairs(target).next()) {
             Some((key, value)) => {
                 let colon = self.between(self.node(key), self.node(value));
                 member_into(write, colon, &mut bytes);
@@ -90,19 +99,10 @@ impl Json<'_> {
         edits.list.push(Edit { document, start: at, end: at, bytes, comma, is_last: false, before: at });
     }
 
-    /// Takes all members with a key out of an object.
-    pub(crate) fn drop_member(&self, object: NodeId, key: &str, edits: &mut Edits) {
-        if self.node(object).tag == Tag::Object {
-            let members: Vec<_> = self.members(object).collect();
-            let goes: Vec<bool> = members.iter().map(|&(node, _)| self.has_key(node, key)).collect();
-            self.remove(&members, &goes, edits);
-        }
-    }
-
     /// Takes members out of an object: each key with the key of the member that [`Json::write`] would have put it
     /// before (none: it would be the first). Only members that stand just there go.
     pub(crate) fn take_out(&self, object: NodeId, candidates: Vec<(String, Option<String>)>, edits: &mut Edits) {
-        let members: Vec<_> = self.members(object).collect();
+        let members: Vec<_> = self.pairs(object).collect();
         let position = |key: &str| members.iter().rposition(|&(node, _)| self.has_key(node, key));
         let mut goes = vec![false; members.len()];
         // Each with the range of members that must go too.
@@ -185,7 +185,7 @@ impl Json<'_> {
     /// Appends what separates the member with this key from the next, else from the one before. A member alone is
     /// given a comma and the white space before its key.
     fn comma_into(&self, object: NodeId, key: NodeId, out: &mut Vec<u8>) {
-        let members: Vec<_> = self.members(object).collect();
+        let members: Vec<_> = self.pairs(object).collect();
         let at = members.iter().position(|&(other, _)| other == key).unwrap_or(0);
         // The pair of this member and the next, else of the one before and this.
         let pair = members.get(at..at + 2).or(at.checked_sub(1).and_then(|before| members.get(before..=at)));
@@ -240,30 +240,25 @@ pub(crate) fn splice_into(text: &[u8], part: Range<usize>, changes: &[Change<'_>
 /// it, which stands in the text, or ends what is put in there.
 fn changes(edits: &[Edit]) -> Vec<Change<'_>> {
     let mut changes: Vec<Change<'_>> = Vec::with_capacity(edits.len());
-    let mut kept: Vec<&Edit> = Vec::with_capacity(edits.len());
     for edit in sorted(edits) {
-        let Edit { mut start, end, mut before, .. } = *edit;
+        let mut change = Change { start: edit.start, end: edit.end, bytes: &edit.bytes, edit };
         if edit.is_last {
+            let mut before = edit.before;
             // Members before it that go too are one with it.
-            while let Some(last) = kept.last()
-                && last.end == start
-                && last.start < last.end
-                && last.bytes.is_empty()
+            while let Some(last) =
+                changes.pop_if(|last| last.end == change.start && last.start < last.end && last.bytes.is_empty())
             {
-                (start, before) = (last.start, last.before);
-                kept.pop();
-                changes.pop();
+                (change.start, before) = (last.start, last.edit.before);
             }
-            match (kept.last(), changes.last_mut()) {
-                (Some(last), Some(change)) if last.end == start && last.comma > 0 => {
-                    change.bytes = &last.bytes[..last.bytes.len() - last.comma];
+            match changes.last_mut() {
+                Some(last) if last.end == change.start && last.edit.comma > 0 => {
+                    last.bytes = &last.bytes[..last.bytes.len() - last.edit.comma];
                 }
-                _ => start = before,
+                _ => change.start = before,
             }
         }
-        if changes.last().is_none_or(|last| last.end <= start) {
-            kept.push(edit);
-            changes.push(Change { start, end, bytes: &edit.bytes });
+        if changes.last().is_none_or(|last| last.end <= change.start) {
+            changes.push(change);
         }
     }
     changes

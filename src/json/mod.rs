@@ -62,7 +62,7 @@ impl<'t> Json<'t> {
     pub(crate) const ROOT: NodeId = 0;
 
     /// The members of an object: key and value, in order, repeated keys included.
-    pub(crate) fn members(&self, object: NodeId) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
+    pub(crate) fn pairs(&self, object: NodeId) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
         let end = self.children_end(object);
         let mut key = object + 1;
         std::iter::from_fn(move || {
@@ -131,7 +131,7 @@ impl<'t> Json<'t> {
         if self.node(object).tag != Tag::Object {
             return None;
         }
-        self.members(object).filter(|&(key, _)| self.has_key(key, wanted)).last()
+        self.pairs(object).filter(|&(key, _)| self.has_key(key, wanted)).last()
     }
 
     /// Makes nodes for up to `count` numbers of an array that has none for them.
@@ -209,21 +209,23 @@ impl Tree for Json<'_> {
         elements
     }
 
-    fn containers(&mut self, object: NodeId) -> Vec<(String, NodeId)> {
-        let mut containers = Vec::new();
+    fn members(&mut self, object: NodeId) -> Vec<(String, NodeId)> {
+        let mut members = Vec::new();
+        let mut known = Names::default();
+        let mut nodes = Vec::new();
         if self.node(object).tag == Tag::Object {
-            for (key, value) in self.members(object) {
-                if matches!(self.kind(value), Kind::Array | Kind::Object) {
-                    containers.extend(self.str(key).map(|key| (key, value)));
-                }
+            nodes.extend(self.pairs(object));
+        }
+        // From the last on, so that of two with one key the last counts.
+        while let Some((key, value)) = nodes.pop() {
+            if let Some(key) = self.str(key)
+                && known.insert(&key, value).is_none()
+            {
+                members.push((key, value));
             }
         }
-        // From the last on, so that of two with one key the last stays.
-        let mut known = Names::default();
-        containers.reverse();
-        containers.retain(|(key, value)| known.insert(key, *value).is_none());
-        containers.reverse();
-        containers
+        members.reverse();
+        members
     }
 
     fn len(&mut self, array: NodeId) -> usize {

@@ -52,9 +52,9 @@ impl EnricherCore {
         let format = tell_value(&mut tree, JsTree::ROOT, self.options.format);
         let mut report = Report { format: format.as_str(), rule: "parsed value", ..Report::default() };
         let views = views(&mut tree, JsTree::ROOT, "", format);
-        let changes = enrich_views(&mut tree, &views, &self.tokenizers.borrow(), &self.options, &mut report);
+        let writes = enrich_views(&mut tree, &views, &self.tokenizers.borrow(), &self.options, &mut report);
         let result = js_sys::Object::new();
-        set(&result, "span", &tree.with(&changes));
+        set(&result, "span", &tree.with(&writes));
         set(&result, "report", &to_js(&report.value()));
         result.into()
     }

@@ -6,7 +6,6 @@ use std::borrow::Cow;
 use js_sys::{Array, ArrayBuffer, Float64Array, JSON, Object, Reflect, Uint32Array};
 use wasm_bindgen::prelude::*;
 
-use crate::enrich::Changes;
 use crate::json::{Edits, Json};
 use crate::view::{Kind, Names, NodeId, Tree, Write};
 
@@ -46,25 +45,16 @@ impl JsTree {
         JsTree { nodes: vec![root], inner: Vec::new(), children: Names::default(), max_depth }
     }
 
-    /// The value with the changes made: a copy of each object and list on the way, everything else shared.
-    pub(super) fn with(&self, changes: &Changes) -> JsValue {
+    /// The value with the texts written: a copy of each object and list on the way, everything else shared.
+    pub(super) fn with(&self, writes: &[Write]) -> JsValue {
         let mut copies = Copies { tree: self, by_node: Vec::new() };
         copies.by_node.resize_with(self.nodes.len(), || None);
         let mut edits = Vec::new();
         edits.resize_with(self.inner.len(), Edits::default);
-        for write in &changes.writes {
+        for write in writes {
             match &self.nodes[write.object as usize] {
                 Node::Js { .. } => copies.write(write),
                 Node::Inner { json, node } => self.inner[*json].1.write(*node, write, &mut edits[*json]),
-            }
-        }
-        for (object, key) in &changes.drops {
-            match &self.nodes[*object as usize] {
-                Node::Js { .. } => {
-                    let copy = copies.copy(*object);
-                    let _ = Reflect::delete_property(copy.unchecked_ref::<Object>(), &key.as_str().into());
-                }
-                Node::Inner { json, node } => self.inner[*json].1.drop_member(*node, key, &mut edits[*json]),
             }
         }
         for ((string, json), edits) in self.inner.iter().zip(edits) {
@@ -161,25 +151,23 @@ impl Tree for JsTree {
         elements
     }
 
-    fn containers(&mut self, object: NodeId) -> Vec<(String, NodeId)> {
-        let mut containers = Vec::new();
+    fn members(&mut self, object: NodeId) -> Vec<(String, NodeId)> {
+        let mut members = Vec::new();
         if let Node::Inner { json, node } = self.nodes[object as usize] {
-            for (key, node) in self.inner[json].1.containers(node) {
-                containers.push((key, self.push_inner(json, node)));
+            for (key, node) in self.inner[json].1.members(node) {
+                members.push((key, self.push_inner(json, node)));
             }
-            return containers;
+            return members;
         }
         let keys = self.js(object).and_then(|value| Reflect::own_keys(value).ok()).unwrap_or_default();
         for index in 0..keys.length() {
             // A symbol is no key of JSON.
             let Some(key) = keys.get(index).as_string() else { continue };
-            if let Some(node) = self.member(object, &key)
-                && matches!(self.kind(node), Kind::Array | Kind::Object)
-            {
-                containers.push((key, node));
+            if let Some(node) = self.member(object, &key) {
+                members.push((key, node));
             }
         }
-        containers
+        members
     }
 
     fn len(&mut self, array: NodeId) -> usize {
@@ -252,12 +240,16 @@ impl Copies<'_> {
     }
 
     fn write(&mut self, write: &Write) {
+        let copy = self.copy(write.object);
+        if write.drops() {
+            let _ = Reflect::delete_property(copy.unchecked_ref::<Object>(), &write.key.as_str().into());
+            return;
+        }
         let texts = Array::new();
         for text in &write.text.texts {
             texts.push(&JsValue::from_str(text));
         }
         let text = if write.text.in_rows { texts.into() } else { texts.get(0) };
-        let copy = self.copy(write.object);
         // Members keep the order they are made in, so those after the text are made again.
         let mut later = Vec::new();
         if !Reflect::has(&copy, &JsValue::from_str(&write.key)).unwrap_or(false) {

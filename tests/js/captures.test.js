@@ -31,31 +31,38 @@ for (const name of names) {
   test(name, () => {
     const folder = new URL(`${name}/`, CAPTURES);
     const meta = json(new URL("meta.json", folder));
-    const body = readFileSync(new URL(meta.files[0].file, folder));
     const enricher = enricherFor(meta.tokenizer[0]);
-    const enriched = enricher.enrichBody(body);
-    if (name !== "edge-ids-qwen3" && name !== "edge-ids-llama2") assert.deepEqual(Buffer.from(strip(enriched.body)), body);
-
-    for (const line of body.toString().split("\n")) {
-      let record;
-      try {
-        record = JSON.parse(line);
-      } catch {
-        continue;
-      }
-      if (typeof record !== "object" || record === null) continue;
-      records += 1;
-      const bytes = new TextEncoder().encode(JSON.stringify(record));
-      const fromBytes = enricher.enrichBody(bytes);
-      const fromObject = enricher.enrich(deepFreeze(record));
-      assert.deepEqual(fromObject.span, JSON.parse(new TextDecoder().decode(fromBytes.body)));
-      const { format, rule, ...rest } = fromBytes.report;
-      assert.deepEqual({ ...fromObject.report, format, rule }, { format, rule, ...rest });
-      if (fromObject.report.totals.decoded === 0) assert.ok(fromObject.span === record || fromObject.report.totals.replaced > 0);
+    for (const { file } of meta.files) {
+      const body = readFileSync(new URL(file, folder));
+      const enriched = enricher.enrichBody(body);
+      // A null that a text took the place of cannot be given back.
+      if (!/edge-(ids-)?(qwen3|llama2)/.test(name)) assert.deepEqual(Buffer.from(strip(enriched.body)), body);
+      const isLines = !file.endsWith(".json");
+      for (const text of isLines ? body.toString().split("\n") : [body.toString()]) compareRecord(enricher, text);
     }
   });
 }
 
+/** A record as bytes and as an object. @param {Enricher} enricher @param {string} text */
+function compareRecord(enricher, text) {
+  let record;
+  try {
+    record = JSON.parse(text);
+  } catch {
+    return;
+  }
+  if (typeof record !== "object" || record === null) return;
+  records += 1;
+  const bytes = new TextEncoder().encode(JSON.stringify(record));
+  const fromBytes = enricher.enrichBody(bytes);
+  const fromObject = enricher.enrich(deepFreeze(record));
+  // Through JSON, which has no -0.
+  assert.deepEqual(JSON.parse(JSON.stringify(fromObject.span)), JSON.parse(new TextDecoder().decode(fromBytes.body)));
+  const { rule, ...rest } = fromBytes.report;
+  assert.deepEqual({ ...fromObject.report, rule }, { rule, ...rest });
+  if (fromObject.report.totals.decoded === 0) assert.ok(fromObject.span === record || fromObject.report.totals.replaced > 0);
+}
+
 test("all captures were there", () => {
-  assert.ok(names.length >= 11 && records > 130, `${names.length} captures, ${records} records`);
+  assert.ok(names.length >= 18 && records > 170, `${names.length} captures, ${records} records`);
 });

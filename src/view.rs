@@ -150,6 +150,15 @@ impl Place {
         (tree.kind(node) != Kind::Null).then(|| self.then(node, steps))
     }
 
+    /// The objects of the last of some lists that is there, else of this one.
+    pub(crate) fn objects_in(&self, tree: &mut dyn Tree, lists: &[&str]) -> Vec<Place> {
+        let mut list = None;
+        for steps in lists {
+            list = self.find_kind(tree, steps, Kind::Array).or(list);
+        }
+        list.as_ref().unwrap_or(self).objects(tree)
+    }
+
     /// The objects of a list, in it or alone.
     pub(crate) fn objects(&self, tree: &mut dyn Tree) -> Vec<Place> {
         let mut objects = Vec::new();
@@ -187,6 +196,13 @@ pub(crate) struct View {
     pub copies: Vec<Place>,
     /// Name of the model, if the span tells.
     pub model: Option<String>,
+}
+
+impl View {
+    /// The view of a span at a place, without anything in it.
+    pub(crate) fn of(place: &Place) -> View {
+        View { path: place.path.clone(), ..View::default() }
+    }
 }
 
 /// A text to be written into an object of the tree. Without any text the member goes, if [`Tree::may_drop`] says so.

@@ -83,10 +83,8 @@ pub(crate) fn tell(body: &[u8], asked: Format, origin: &Origin<'_>) -> Result<To
         Some(sign) if told.0 != sign.0 => other = Some(sign),
         _ => {}
     }
-    let doubt = other.map(|(other, by)| {
-        let (format, rule, other) = (told.0.as_str(), told.1, other.as_str());
-        format!("read as `{format}` ({rule}), but it may be `{other}` ({by}); the option `format` says which")
-    });
+    let doubt = other
+        .map(|(other, by)| format!("it may be `{}` ({by}) instead; the option `format` says which", other.as_str()));
     Ok(Told { format: told.0, rule: told.1, doubt })
 }
 

@@ -151,7 +151,8 @@ pub(super) fn rewrite(body: &[u8], limits: &Limits, edit: &mut dyn FnMut(&str, P
     }
     let events_place = Place { node: Json::ROOT, path: String::new() };
     let whole = Place { node: object, path: format!("/{ours}/{MEMBER}") };
-    let view = View { places: vec![("events", events_place)], whole: Some(whole), model, ..View::default() };
+    let mut view = View { whole: Some(whole), model, ..View::of(&events_place) };
+    view.places.push(("events", events_place));
     edit("", Ok((&mut document, vec![view])));
 
     let JsonDocument { json, edits, .. } = document;

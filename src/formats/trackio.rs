@@ -14,12 +14,8 @@ const IN_SPAN: [(&str, &str); 3] = [("/metadata", "attributes"), ("/output", "ou
 
 /// The traces of a body, or of a line, and their spans.
 pub(super) fn views(tree: &mut dyn Tree, root: Place) -> Vec<View> {
-    let mut list = root.clone();
-    for steps in LISTS {
-        list = root.find_kind(tree, steps, Kind::Array).unwrap_or(list);
-    }
     let mut views = Vec::new();
-    for item in list.objects(tree) {
+    for item in root.objects_in(tree, &LISTS) {
         let Some(metrics) = item.find_kind(tree, "/metrics", Kind::Object) else {
             trace(tree, &item, &mut views);
             continue;
@@ -76,7 +72,7 @@ fn trace(tree: &mut dyn Tree, trace: &Place, views: &mut Vec<View>) {
 
 /// A trace or a span. A text for beside the output goes into the metadata; messages stay as they are.
 fn view(tree: &mut dyn Tree, from: &Place, places: &[(&str, &'static str)]) -> View {
-    let mut view = View { path: from.path.clone(), ..View::default() };
+    let mut view = View::of(from);
     view.model = string_member(tree, from.node, "model");
     for (steps, name) in places {
         add_place(tree, &mut view, from, steps, name);

@@ -12,14 +12,10 @@ const CALLS: [&str; 5] = ["/req/start", "/req/end", "/start", "/end", "/call"];
 
 /// The calls of a body, or of a line.
 pub(super) fn views(tree: &mut dyn Tree, root: Place) -> Vec<View> {
-    let mut list = root.clone();
-    for steps in LISTS {
-        list = root.find_kind(tree, steps, Kind::Array).unwrap_or(list);
-    }
     let mut views = Vec::new();
     // The start and the end of a call by its id.
     let (mut starts, mut ends) = (Names::default(), Names::default());
-    for item in list.objects(tree) {
+    for item in root.objects_in(tree, &LISTS) {
         let (mut call, mut is_half) = (item.clone(), false);
         for steps in CALLS {
             if let Some(found) = item.find_kind(tree, steps, Kind::Object) {
@@ -61,7 +57,7 @@ fn join(views: &mut [View], other: usize) {
 }
 
 fn view(tree: &mut dyn Tree, call: &Place) -> View {
-    let mut view = View { path: call.path.clone(), ..View::default() };
+    let mut view = View::of(call);
     add_place(tree, &mut view, call, "/attributes", "attributes");
     // The service takes any output and no member beside it, so a text for beside it goes into the attributes.
     view.whole = view.places.first().map(|(_, place)| place.clone());

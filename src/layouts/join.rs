@@ -52,11 +52,13 @@ fn groups(parts: &[Part]) -> Vec<Vec<usize>> {
             group.push(i);
             continue;
         }
-        let number = |part: &Part| part.group.as_ref().and_then(|group| number(group));
-        let is_later =
-            |group: &Vec<usize>| matches!((number(&parts[group[0]]), number(part)), (Some(l), Some(r)) if l > r);
-        let at = groups.iter().position(is_later).unwrap_or(groups.len());
-        groups.insert(at, vec![i]);
+        groups.push(vec![i]);
+        for at in (1..groups.len()).rev() {
+            let [left, right] = [at - 1, at].map(|at| parts[groups[at][0]].group.as_deref().and_then(number));
+            if left.is_some() && right.is_some() && left > right {
+                groups.swap(at - 1, at);
+            }
+        }
     }
     groups
 }

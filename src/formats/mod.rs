@@ -8,9 +8,9 @@ mod trackio;
 mod weave;
 
 pub use sign::Origin;
-pub(crate) use sign::tell;
 #[cfg(target_arch = "wasm32")]
 pub(crate) use sign::tell_value;
+pub(crate) use sign::{Told, tell};
 
 use crate::Error;
 use crate::json::{Json, string_content};
@@ -66,21 +66,22 @@ pub(crate) type Part<'p> = Result<(&'p mut dyn Document, Vec<View>), String>;
 /// touches are copied.
 pub(crate) fn rewrite(
     body: &[u8],
-    format: Format,
+    told: &mut Told,
     limits: &Limits,
     edit: &mut dyn FnMut(&str, Part<'_>),
 ) -> Result<Vec<u8>, Error> {
-    match format {
+    match told.format {
+        Format::Sse => sse::rewrite(body, limits, edit),
         Format::Auto | Format::Record | Format::Weave | Format::Trackio => {
             text::rewrite(body, limits, &mut |path, value| match value {
                 Ok(document) => {
-                    let views = views(document, Json::ROOT, path, format);
+                    told.settle(document, path);
+                    let views = views(document, Json::ROOT, path, told.format);
                     edit(path, Ok((document, views)));
                 }
                 Err(why) => edit(path, Err(why)),
             })
         }
-        Format::Sse => sse::rewrite(body, limits, edit),
     }
 }
 

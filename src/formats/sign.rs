@@ -3,8 +3,7 @@
 
 use super::{Format, sse, text};
 use crate::json::{Json, skip_space};
-use crate::limits::Limits;
-use crate::view::{NodeId, Place, Tree};
+use crate::view::{Kind, NodeId, Place, Tree};
 use crate::{Error, ErrorCode};
 
 /// What is known of a body besides its bytes. It counts where the content alone does not tell the format.
@@ -16,14 +15,18 @@ pub struct Origin<'o> {
     pub url: Option<&'o str>,
 }
 
-/// The format of a body.
+/// The format of a body, as far as it is told.
 pub(crate) struct Told {
+    /// [`Format::Auto`] for JSON of which no object or list is seen yet.
     pub format: Format,
     /// What told it, for the report.
     pub rule: &'static str,
-    /// What else the body might be, as a sentence.
-    pub doubt: Option<String>,
+    /// Another format that fits too.
+    pub other: Option<Sign>,
 }
+
+/// A format, and what tells it.
+type Sign = (Format, &'static str);
 
 /// The signs of formats that are JSON: what must be there in a body, in its first line or in the first item of its list.
 const SIGNS: [(Format, &str, &[&str]); 12] = [
@@ -57,35 +60,57 @@ const URLS: [(Format, &str); 10] = [
 
 const CONTENT_TYPES: [(Format, &str); 1] = [(Format::Sse, "text/event-stream")];
 
-/// Tells the format of a body.
+/// Tells the format of a body; of JSON the first value does, when it is read.
 pub(crate) fn tell(body: &[u8], asked: Format, origin: &Origin<'_>) -> Result<Told, Error> {
     if body.starts_with(&[0x1F, 0x8B]) {
         let what = "the body is gzip: decompress it first (the command line tool does so by itself)";
         return Err(Error::new(ErrorCode::CompressedInput, what));
     }
+    let told = |format, rule, other| Ok(Told { format, rule, other });
     if asked != Format::Auto {
-        return Ok(Told { format: asked, rule: "asked for", doubt: None });
+        return told(asked, "asked for", None);
     }
     let start = skip_space(body, text::after_byte_order_mark(body));
-    if start == body.len() {
-        return Ok(Told { format: Format::Record, rule: "empty body", doubt: None });
-    }
-    let (told, mut other) = by_content(body, start);
     let by_origin = by_origin(origin);
-    // An event stream may begin with anything.
-    let told = told.or(by_origin.filter(|(format, _)| *format == Format::Sse));
-    let Some(mut told) = told else {
-        let what = "the body is neither JSON, JSON lines nor an event stream; no other format is read yet";
-        return Err(Error::new(ErrorCode::UnknownFormat, what));
-    };
-    match by_origin {
-        Some(sign) if told.0 == Format::Record && sign.0 != Format::Sse => told = sign,
-        Some(sign) if told.0 != sign.0 => other = Some(sign),
-        _ => {}
+    match body.get(start) {
+        None => told(Format::Record, "empty body", None),
+        Some(b'{' | b'[') => told(Format::Auto, "JSON", by_origin),
+        Some(_) if sse::is_stream(&body[start..]) => told(Format::Sse, "event stream", by_origin),
+        // A broken first line does not hide the whole ones after it.
+        Some(_) if text::is_json(body) => told(Format::Auto, "JSON", by_origin),
+        _ => match by_origin {
+            // An event stream may begin with anything.
+            Some((Format::Sse, rule)) => told(Format::Sse, rule, None),
+            _ => {
+                let what = "the body is neither JSON, JSON lines nor an event stream; no other format is read yet";
+                Err(Error::new(ErrorCode::UnknownFormat, what))
+            }
+        },
     }
-    let doubt = other
-        .map(|(other, by)| format!("it may be `{}` ({by}) instead; the option `format` says which", other.as_str()));
-    Ok(Told { format: told.0, rule: told.1, doubt })
+}
+
+impl Told {
+    /// Tells by the first value of the body, which has an address if there are several.
+    pub(super) fn settle(&mut self, tree: &mut dyn Tree, path: &str) {
+        if self.format != Format::Auto || !matches!(tree.kind(Json::ROOT), Kind::Object | Kind::Array) {
+            return;
+        }
+        let by_origin = self.other.take();
+        let (told, other) = by_signs(tree, Json::ROOT);
+        self.other = other;
+        (self.format, self.rule) = match (told, by_origin) {
+            (Some(told), _) => told,
+            (None, Some(by_origin)) if by_origin.0 != Format::Sse => by_origin,
+            _ => (Format::Record, if path.is_empty() { "JSON" } else { "JSON lines" }),
+        };
+        self.other = by_origin.or(self.other);
+    }
+
+    /// Why the format is in doubt.
+    pub(crate) fn doubt(&self) -> Option<String> {
+        let (format, rule) = self.other.filter(|(format, _)| *format != self.format)?;
+        Some(format!("it may be `{}` ({rule}) instead; the option `format` says which", format.as_str()))
+    }
 }
 
 /// Tells the format of a JSON value that stands for itself.
@@ -94,35 +119,6 @@ pub(crate) fn tell_value(tree: &mut dyn Tree, root: NodeId, asked: Format) -> Fo
     match asked {
         Format::Auto | Format::Sse => by_signs(tree, root).0.map_or(Format::Record, |(format, _)| format),
         other => other,
-    }
-}
-
-/// A format, and what told it.
-type Sign = (Format, &'static str);
-
-fn by_content(body: &[u8], start: usize) -> (Option<Sign>, Option<Sign>) {
-    if sse::is_stream(&body[start..]) {
-        return (Some((Format::Sse, "event stream")), None);
-    }
-    let depth = Limits::default().depth;
-    let mut rule = "JSON";
-    let mut json = Json::scan(body, start, depth).ok();
-    if json.is_none() {
-        // A broken first line does not hide the whole ones after it.
-        let line = body.split(|&byte| byte == b'\n').find(|line| text::is_json_object(line));
-        if let Some(line) = line.filter(|_| body.contains(&b'\n')) {
-            rule = "JSON lines";
-            json = Json::parse(line, depth).ok();
-        }
-    }
-    match json {
-        Some(mut json) => {
-            let (told, other) = by_signs(&mut json, Json::ROOT);
-            (told.or(Some((Format::Record, rule))), other)
-        }
-        // Broken JSON is for the reader of JSON to name.
-        None if matches!(body[start], b'{' | b'[') => (Some((Format::Record, rule)), None),
-        None => (None, None),
     }
 }
 

@@ -127,12 +127,18 @@ pub(super) fn within(out: Vec<u8>, body: &[u8], limits: &Limits) -> Result<Vec<u
 
 /// Whether some line, but not the whole body, is a JSON object.
 fn has_whole_line(body: &[u8]) -> bool {
-    body.contains(&b'\n') && body.split(|&byte| byte == b'\n').any(is_json_object)
+    let lines = body.split(|&byte| byte == b'\n').filter(|line| line.trim_ascii().starts_with(b"{"));
+    body.contains(&b'\n') && lines.into_iter().any(is_value)
 }
 
-/// Whether the text is one JSON object.
-pub(super) fn is_json_object(text: &[u8]) -> bool {
-    text.trim_ascii().starts_with(b"{") && Json::parse(text, Limits::default().depth).is_ok()
+/// Whether a body is a JSON value, or some line of it is one.
+pub(super) fn is_json(body: &[u8]) -> bool {
+    has_whole_line(body) || is_value(body)
+}
+
+/// Whether the text is one JSON value.
+fn is_value(text: &[u8]) -> bool {
+    Json::parse(text, Limits::default().depth).is_ok()
 }
 
 /// Where the text begins: files from some editors start with a byte order mark.

@@ -171,6 +171,15 @@ fn event_streams_get_one_more_event() {
         (&[r#"{"output_ids":[1]}"#, r#"{"output_ids":[2]}"#], r#"data: {"token2text": {"response_text": "bc"}}"#),
         (&[r#"{"output_ids":"#, r#"{"output_ids":[2]}"#, "ping"], r#"data: {"token2text": {"response_text": "c"}}"#),
         (&["{\"output_ids\":\ndata: [3]}"], r#"data: {"token2text": {"response_text": "d"}}"#),
+        (&[r#"{"prompt_token_ids":[0],"choices":[]}"#], r#"data: {"token2text": {"prompt_text": "a"}}"#),
+        // Completions have the prompt in each choice.
+        (
+            &[
+                r#"{"choices":[{"index":0,"prompt_token_ids":[0],"token_ids":[1]}]}"#,
+                r#"{"choices":[{"index":0,"token_ids":[2]}]}"#,
+            ],
+            r#"data: {"token2text": {"prompt_text": "a", "response_text": "bc"}}"#,
+        ),
         // The producer's own text of the prompt is kept.
         (
             &[r#"{"choices":[{"index":0,"token_ids":[5]}],"prompt_token_ids":[0],"prompt_text":"a"}"#],

@@ -39,22 +39,26 @@ pub(super) fn why_stays(field: &FieldReport, text: &Text) -> Option<&'static str
 pub(super) fn decide(done: &mut [Done], writes: &mut Vec<Write>) {
     let mut first_of = Names::default();
     for i in 0..done.len() {
-        let list = first_of.insert(&done[i].field.path, i as NodeId).unwrap_or(i as NodeId) as usize;
-        done[i].list = list;
-        if done[i].field.status == Status::Skipped {
-            done[list].stays = Some("another text of them is not written");
+        let Some((of_field, before)) = done.get_mut(..=i).and_then(<[Done]>::split_last_mut) else { return };
+        if of_field.field.status == Status::Skipped {
+            of_field.stays = Some("another text of them is not written");
         }
-        let (ids, stays) = (done[i].field.ids, done[i].stays);
-        done[list].left = done[list].left.wrapping_sub(ids);
-        done[list].stays = done[list].stays.or(stays);
+        // The first field of a list counts for all of them.
+        let list = first_of.insert(&of_field.field.path, i as NodeId).unwrap_or(i as NodeId) as usize;
+        of_field.list = list;
+        let (ids, stays) = (of_field.field.ids, of_field.stays);
+        let first = before.get_mut(list).unwrap_or(of_field);
+        first.left = first.left.wrapping_sub(ids);
+        first.stays = first.stays.or(stays);
     }
     for i in 0..done.len() {
-        let list = &done[done[i].list];
-        let mut why = list.stays;
-        if list.left != 0 {
+        let Some((of_field, before)) = done.get_mut(..=i).and_then(<[Done]>::split_last_mut) else { return };
+        let first = before.get(of_field.list).unwrap_or(of_field);
+        let mut why = first.stays;
+        if first.left != 0 {
             why = why.or(Some("some of the list's ids are in no text"));
         }
-        let Done { field, sources, list, .. } = &mut done[i];
+        let Done { field, sources, list, .. } = of_field;
         if sources.is_empty() {
             why = why.or(Some("they are no member that can be taken out"));
         }

@@ -13,29 +13,19 @@ const CALLS: [&str; 5] = ["/req/start", "/req/end", "/start", "/end", "/call"];
 /// The calls of a body, or of a line.
 pub(super) fn views(tree: &mut dyn Tree, root: Place) -> Vec<View> {
     let mut views = Vec::new();
-    // The start and the end of a call by its id.
-    let (mut starts, mut ends) = (Names::default(), Names::default());
+    // The half of a call that came first, by the call's id.
+    let mut halves = Names::default();
     for item in root.objects_in(tree, &LISTS) {
-        let (mut call, mut is_half) = (item.clone(), false);
+        let mut call = None;
         for steps in CALLS {
-            if let Some(found) = item.find_kind(tree, steps, Kind::Object) {
-                is_half = steps != "/call";
-                call = found;
-                break;
-            }
+            call = call.or_else(|| item.find_kind(tree, steps, Kind::Object));
         }
-        let view = view(tree, &call);
-        let id = string_member(tree, call.node, "id").filter(|_| is_half);
-        let (own, other) = if call.path.ends_with("/end") { (&mut ends, &starts) } else { (&mut starts, &ends) };
-        if let Some(id) = id {
-            own.insert(&id, views.len() as NodeId);
-            let other = other.get(&id);
-            views.push(view);
-            if let Some(other) = other {
-                join(&mut views, other as usize);
-            }
-        } else {
-            views.push(view);
+        let is_half = call.as_ref().is_some_and(|call| !call.path.ends_with("/call"));
+        let call = call.unwrap_or(item);
+        views.push(view(tree, &call));
+        if is_half && let Some(id) = string_member(tree, call.node, "id") {
+            let other = halves.insert(&id, views.len() as NodeId - 1);
+            join(&mut views, other);
         }
     }
     views
@@ -43,17 +33,14 @@ pub(super) fn views(tree: &mut dyn Tree, root: Place) -> Vec<View> {
 
 /// Tells the last view and the other half of its call of each other, so that a layout that needs inputs and output
 /// applies to both.
-fn join(views: &mut [View], other: usize) {
+fn join(views: &mut [View], other: Option<NodeId>) {
     let Some((last, before)) = views.split_last_mut() else { return };
-    let Some(other) = before.get_mut(other) else { return };
+    let Some(other) = other.and_then(|other| before.get_mut(other as usize)) else { return };
     last.elsewhere = other.places.clone();
     other.elsewhere = last.places.clone();
     // Only a start has attributes.
-    if last.whole.is_none() {
-        last.whole = other.whole.clone();
-    } else {
-        other.whole = last.whole.clone();
-    }
+    let (from, to) = if last.whole.is_none() { (other, last) } else { (last, other) };
+    to.whole = from.whole.clone();
 }
 
 fn view(tree: &mut dyn Tree, call: &Place) -> View {

@@ -214,6 +214,12 @@ fn formats_are_told_by_content_first() {
         ("{}\n{}", "", "", "record", "JSON lines", false),
         ("[{\"op_name\": \"g\", \"trace_id\": \"t\"}]", "", "", "weave", "Weave calls/stream_query", false),
         ("  ", "/api/bulk_log", "", "record", "empty body", false),
+        ("{}", "https://h/v1/traces", "application/json", "otlp-json", "URL", false),
+        ("{\"resourceSpans\":[]}", "/api/bulk_log", "", "otlp-json", "JSON with `resourceSpans`", true),
+        ("{\"spans\":[]}", "/api/3.0/mlflow/traces/get?x", "", "mlflow", "URL", false),
+        ("\n\u{2}\u{12}\0", "/v1/traces", "application/x-protobuf", "otlp-proto", "protocol buffers", false),
+        ("\u{12}\0", "/v1/traces", "application/x-protobuf", "otlp-proto", "content type", false),
+        ("{}", "", "application/x-protobuf", "record", "JSON", true),
     ] {
         let origin = Origin { content_type: Some(content_type), url: Some(url) };
         let report = enrich_from(body.as_bytes(), &origin, &letters(), &EnrichOptions::default()).unwrap().report;

@@ -312,7 +312,10 @@ fn every_expected_text_is_written_and_no_other() {
         .map(|layout| layout.name().to_owned())
         .filter(|name| name.ends_with("-stream"))
         .collect();
-    assert_eq!(of_streams, streams, "each layout of event streams has a body");
+    assert!(
+        of_streams == streams || std::env::var_os("CAPTURES").is_some(),
+        "layouts of event streams: {of_streams:?}"
+    );
     assert!(checked > LEAST.1 || std::env::var_os("CAPTURES").is_some(), "only {checked} fields checked");
 }
 

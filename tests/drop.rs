@@ -209,3 +209,25 @@ fn texts_are_cut_between_characters() {
     let value: Value = serde_json::from_slice(&emoji.body).unwrap();
     assert_eq!(value["response_text"].as_str().unwrap().chars().count(), 1);
 }
+
+#[test]
+fn ids_of_spans_and_events_stay_and_the_report_says_so() {
+    for (body, expected) in [
+        (
+            r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"output.value","value":{"stringValue":"{\"token_ids\":[1]}"}}]}]}]}]}"#,
+            r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"output.value","value":{"stringValue":"{\"response_text\":\"b\",\"token_ids\":[1]}"}}]}]}]}]}"#,
+        ),
+        (
+            r#"{"spans":[{"start_time_unix_nano":1,"attributes":{"mlflow.spanOutputs":"{\"token_ids\":[1]}"}}]}"#,
+            r#"{"spans":[{"start_time_unix_nano":1,"attributes":{"mlflow.spanOutputs":"{\"response_text\":\"b\",\"token_ids\":[1]}"}}]}"#,
+        ),
+        (
+            "data: {\"output_ids\":[1]}\n\n",
+            "data: {\"output_ids\":[1]}\n\ndata: {\"token2text\": {\"response_text\": \"b\"}}\n\n",
+        ),
+    ] {
+        let (after, fields) = dropped(body, DROP);
+        assert_eq!(after.trim_end(), expected.trim_end());
+        assert_eq!((fields[0].reason, fields[0].ids_dropped.len()), (Some("not_dropped"), 0));
+    }
+}

@@ -1,6 +1,6 @@
 import { general, slim } from "./engines.js";
 import { Token2TextError, asToken2TextError, describe } from "./errors.js";
-import { optionsText, tokenizerEntries } from "./options.js";
+import { ORIGIN, checkOptions, optionsText, tokenizerEntries } from "./options.js";
 import { asBytes } from "./source.js";
 import { Tokenizer, coreIn, instanceOf } from "./tokenizer.js";
 
@@ -10,12 +10,28 @@ import { Tokenizer, coreIn, instanceOf } from "./tokenizer.js";
 /** @typedef {import("./report.js").Report} Report */
 /**
  * @typedef {object} EnricherOptions
- * @property {"auto" | "record" | "otlp-json" | "otlp-proto" | "mlflow"} [format] Default: `"auto"`.
+ * @property {Format} [format] Default: `"auto"`.
  * @property {string | Layout | (string | Layout)[]} [layouts] Names of built-in layouts, or layouts of your own. Default: `"auto"`, all
  *   built-in ones; `"auto"` may also stand in the list.
  * @property {"keep" | "replace"} [existing] What happens to text that is already there. Default: `"keep"`.
  * @property {boolean} [skipSpecialTokens] Default: false.
+ * @property {"keep" | "drop"} [ids] `"drop"` takes ids out when their text is written, with their copies: those of which the
+ *   text says everything. Default: `"keep"`.
+ * @property {number} [maxTextChars] Most characters (code points) of a text; a longer one is cut there. Default: no limit.
  * @property {Limits} [limits]
+ */
+/**
+ * A wire format: JSON records, OTLP requests as JSON or protocol buffers, what MLflow stores and gives out, Weave calls,
+ * Trackio traces, or the transcript of an event stream (server-sent events).
+ *
+ * @typedef {"auto" | "record" | "otlp-json" | "otlp-proto" | "mlflow" | "weave" | "trackio" | "sse"} Format
+ */
+/**
+ * What is known of a body besides its bytes. It counts where the content alone does not tell the format.
+ *
+ * @typedef {object} Origin
+ * @property {string | null} [contentType] The header `content-type`.
+ * @property {string | URL | null} [url] The URL that the body was sent to or came from, its path, or the name of a file.
  */
 /** @typedef {Pick<EnricherOptions, "format" | "layouts" | "limits">} StripOptions */
 /**
@@ -88,16 +104,20 @@ export class Enricher {
   }
 
   /**
-   * Enriches a body as it is on the wire or on disk: a JSON document or JSON lines.
+   * Enriches a body as it is on the wire or on disk: a JSON document, JSON lines, an event stream or OTLP's
+   * protocol buffers.
    *
    * @param {Uint8Array | ArrayBuffer} bytes
+   * @param {Origin} [origin]
    * @returns {{ body: Bytes, report: Report }}
    */
-  enrichBody(bytes) {
+  enrichBody(bytes, origin) {
     const core = this.#alive();
     const body = bodyBytes(bytes, "enrichBody");
+    const { contentType, url } = checkOptions(origin, ORIGIN, "enrichBody");
     try {
-      return /** @type {{ body: Bytes, report: Report }} */ (core.enrichBody(body));
+      const enriched = core.enrichBody(body, String(contentType ?? ""), String(url ?? ""));
+      return /** @type {{ body: Bytes, report: Report }} */ (enriched);
     } catch (error) {
       throw asToken2TextError(error);
     }

@@ -23,6 +23,8 @@ export { Tokenizer } from "./tokenizer.js";
 /** @typedef {import("./tokenizer.js").EncodeOptions} EncodeOptions */
 /** @typedef {import("./enricher.js").EnricherOptions} EnricherOptions */
 /** @typedef {import("./enricher.js").StripOptions} StripOptions */
+/** @typedef {import("./enricher.js").Format} Format */
+/** @typedef {import("./enricher.js").Origin} Origin */
 /** @typedef {import("./enricher.js").Limits} Limits */
 /** @typedef {import("./layout.js").Layout} Layout */
 /** @typedef {import("./report.js").Report} Report */

@@ -4,6 +4,7 @@ import { asBytes, isKind } from "./source.js";
 
 export const PLAIN_OPTIONS = ["config", "compat", "engine"];
 const LOAD_OPTIONS = [...PLAIN_OPTIONS, "hash", "onProgress", "signal"];
+export const ORIGIN = ["contentType", "url"];
 
 /**
  * The options as an object; an unknown name is an error, so that a typing mistake never passes for a default.

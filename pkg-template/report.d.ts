@@ -12,12 +12,16 @@ export interface ReportField {
   /** Number of ids. */
   ids: number;
   status: "decoded" | "kept" | "replaced" | "skipped";
-  /** Why the field was skipped: a stable code. */
+  /** Why the field was skipped, or `not_dropped` if its ids stay though they were to go: a stable code. */
   reason?: string;
   /** What was wrong and where, for a person. */
   detail?: string;
   /** Whether text that was there says what the ids say. */
   existing?: "same" | "different";
+  /** Addresses of the ids that were taken out, with their copies. */
+  idsDropped?: string[];
+  /** Number of characters of the whole text, where it was shortened. */
+  shortened?: number;
   /** The selection, where only some ids of a list are the field. */
   select?: object;
   /** Number of the choice, turn or sample, where a layout has several. */
@@ -34,9 +38,13 @@ export interface ReportTotals {
   kept: number;
   replaced: number;
   skipped: number;
-  /** Skipped fields by reason. */
+  /** Fields by reason. */
   reasons: Record<string, number>;
   ids: number;
+  /** Those that were taken out. */
+  idsDropped: number;
+  /** Fields whose text was shortened. */
+  shortened: number;
   unknownIds: number;
   /** Kept fields whose text differs from what the ids say. */
   different: number;

@@ -2,7 +2,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { Token2TextError } from "./errors.js";
 import { compile } from "./instantiate.js";
-import { PLAIN_OPTIONS, checkLoadOptions, checkOptions, optionsText, plainBytes, tokenizerEntries } from "./options.js";
+import { ORIGIN, PLAIN_OPTIONS, checkLoadOptions, checkOptions, optionsText, plainBytes, tokenizerEntries } from "./options.js";
 import { asBytes, isKind, readSource, unshared } from "./source.js";
 import { MAX_FILE } from "./tokenizer.js";
 import { absolute, call, configure, end, start } from "./worker-connection.js";
@@ -22,6 +22,7 @@ export { transfer } from "./worker-transfer.js";
 /** @typedef {import("./index.js").EncodeOptions} EncodeOptions */
 /** @typedef {import("./index.js").EnricherOptions} EnricherOptions */
 /** @typedef {import("./index.js").StripOptions} StripOptions */
+/** @typedef {import("./index.js").Origin} Origin */
 /** @typedef {import("./index.js").Report} Report */
 
 /**
@@ -247,13 +248,16 @@ export class Enricher {
   }
 
   /**
-   * Enriches a body as it is on the wire or on disk: a JSON document or JSON lines. `transfer(bytes)` saves a copy.
+   * Enriches a body as it is on the wire or on disk: a JSON document, JSON lines, an event stream or OTLP's
+   * protocol buffers. `transfer(bytes)` saves a copy.
    *
    * @param {Uint8Array | ArrayBuffer} bytes
+   * @param {Origin} [origin]
    * @returns {Promise<{ body: Bytes, report: Report }>}
    */
-  async enrichBody(bytes) {
-    return this.#alive().call("enrichBody", [bytes]);
+  async enrichBody(bytes, origin) {
+    const { contentType, url } = checkOptions(origin, ORIGIN, "enrichBody");
+    return this.#alive().call("enrichBody", [bytes, { contentType: String(contentType ?? ""), url: String(url ?? "") }]);
   }
 
   /** Gives the memory back. */

@@ -1,6 +1,8 @@
 //! A body with token ids in, the same body with their text out, and a report.
 
-use crate::formats::{Format, detect, rewrite};
+mod drop;
+
+use crate::formats::{Format, Origin, rewrite, tell};
 use crate::ids::{Ids, Refusal};
 use crate::layouts::{Existing as Standing, Found, Layout, Target, resolve};
 use crate::limits::Limits;
@@ -8,6 +10,7 @@ use crate::report::{Comparison, FieldReport, Report, Status, Unknown, Warning};
 use crate::tokenizer::{DecodeOptions, Tokenizer, TokenizerSet};
 use crate::view::{Names, NodeId, Text, Tree, View, Write};
 use crate::{Error, ErrorCode};
+use drop::Done;
 
 /// What to do with text that is there already.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -33,6 +36,10 @@ pub struct EnrichOptions {
     pub expect_ids: bool,
     /// What to do with text that is there already.
     pub existing: Existing,
+    /// Whether ids are taken out when their text is written: those of which the text says everything.
+    pub drop_ids: bool,
+    /// Most characters of a text that is written; a longer one is cut there.
+    pub max_text_chars: Option<usize>,
     /// How ids become text.
     pub decode: DecodeOptions,
     /// Bounds on one call.
@@ -46,6 +53,8 @@ impl Default for EnrichOptions {
             layouts: Layout::builtin(),
             expect_ids: false,
             existing: Existing::Keep,
+            drop_ids: false,
+            max_text_chars: None,
             decode: DecodeOptions::default(),
             limits: Limits::default(),
         }
@@ -80,10 +89,23 @@ pub struct Enriched {
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 pub fn enrich(body: &[u8], tokenizers: &TokenizerSet, options: &EnrichOptions) -> Result<Enriched, Error> {
+    enrich_from(body, &Origin::default(), tokenizers, options)
+}
+
+/// As [`enrich`], for a body of which is known where it comes from.
+///
+/// # Errors
+/// As [`enrich`].
+pub fn enrich_from(
+    body: &[u8],
+    origin: &Origin<'_>,
+    tokenizers: &TokenizerSet,
+    options: &EnrichOptions,
+) -> Result<Enriched, Error> {
     check_size(body, &options.limits)?;
-    let (format, rule) = detect(body, options.format)?;
-    let mut report = Report { format: format.as_str(), rule, ..Report::default() };
-    let body = rewrite(body, format, &options.limits, &mut |path, part| match part {
+    let mut told = tell(body, options.format, origin)?;
+    let mut report = Report::default();
+    let body = rewrite(body, &mut told, &options.limits, &mut |path, part| match part {
         Ok((document, views)) => {
             for write in enrich_views(document, &views, tokenizers, options, &mut report) {
                 document.write(&write);
@@ -91,6 +113,11 @@ pub fn enrich(body: &[u8], tokenizers: &TokenizerSet, options: &EnrichOptions) -
         }
         Err(why) => report.warn("invalid_body", why, path.to_owned()),
     })?;
+    let format = if told.format == Format::Auto { Format::Record } else { told.format };
+    (report.format, report.rule) = (format.as_str(), told.rule);
+    if let Some(doubt) = told.doubt() {
+        report.warn("ambiguous_format", doubt, String::new());
+    }
     Ok(Enriched { body, report })
 }
 
@@ -103,12 +130,12 @@ pub fn enrich(body: &[u8], tokenizers: &TokenizerSet, options: &EnrichOptions) -
 /// As [`enrich`].
 pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
     check_size(body, &options.limits)?;
-    let (format, _) = detect(body, options.format)?;
-    rewrite(body, format, &options.limits, &mut |_, part| {
+    let mut told = tell(body, options.format, &Origin::default())?;
+    rewrite(body, &mut told, &options.limits, &mut |_, part| {
         let Ok((document, views)) = part else { return };
         for view in views {
             let (mut by_object, mut index) = (Vec::<(NodeId, Vec<_>)>::new(), Names::default());
-            for found in resolve(document, &view, &options.layouts, &options.limits) {
+            for found in resolve(document, &view, &options.layouts, &options.limits, false) {
                 let Some(target) = found.target else { continue };
                 if !matches!(target.existing, Standing::Text { at_place: true, .. }) {
                     continue;
@@ -127,7 +154,7 @@ pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
     })
 }
 
-/// Decodes the fields of spans; gives the texts to be written.
+/// Decodes the fields of spans; gives what is to be written.
 pub(crate) fn enrich_views(
     tree: &mut dyn Tree,
     views: &[View],
@@ -136,9 +163,10 @@ pub(crate) fn enrich_views(
     report: &mut Report,
 ) -> Vec<Write> {
     let mut writes = Vec::new();
+    let with_sources = options.drop_ids && tree.may_drop();
     for view in views {
         report.spans += 1;
-        let found = resolve(tree, view, &options.layouts, &options.limits);
+        let found = resolve(tree, view, &options.layouts, &options.limits, with_sources);
         if found.is_empty() {
             report.totals.spans_without_ids += 1;
             if options.expect_ids {
@@ -147,17 +175,25 @@ pub(crate) fn enrich_views(
             }
         }
         let tokenizer = tokenizers.find(view.model.as_deref());
-        for Found { report: mut field, target, warnings } in found {
+        let mut done = Vec::with_capacity(found.len());
+        for Found { report: field, target, warnings } in found {
             for Warning { code, message, path } in warnings {
                 report.warn(code, message, path);
             }
+            let mut of_field = Done { field, sources: Vec::new(), left: 0, stays: None, list: 0 };
             if let Some(target) = target {
-                match enrich_field(target, tokenizer, view, options, &mut field) {
+                match enrich_field(target, tokenizer, view, options, &mut of_field) {
                     Ok(write) => writes.extend(write),
-                    Err(refusal) => refusal.report(&mut field),
+                    Err(refusal) => refusal.report(&mut of_field.field),
                 }
             }
-            check_tokenizer(&field, report);
+            check_tokenizer(&of_field.field, report);
+            done.push(of_field);
+        }
+        if options.drop_ids {
+            drop::decide(&mut done, &mut writes);
+        }
+        for Done { field, .. } in done {
             report.field(field);
         }
     }
@@ -177,12 +213,13 @@ fn check_tokenizer(field: &FieldReport, report: &mut Report) {
 }
 
 fn enrich_field(
-    target: Target,
+    mut target: Target,
     tokenizer: Option<(&str, &Tokenizer)>,
     view: &View,
     options: &EnrichOptions,
-    field: &mut FieldReport,
+    done: &mut Done,
 ) -> Result<Option<Write>, Box<Refusal>> {
+    let field = &mut done.field;
     field.ids = target.ids.ids.len();
     field.converted = target.ids.converted.map(|spelling| spelling.as_str());
     let Some((pattern, tokenizer)) = tokenizer else {
@@ -196,28 +233,55 @@ fn enrich_field(
     field.tokenizer = Some(pattern.to_owned());
     field.unknown = Unknown::among(&target.ids.ids, |id| tokenizer.contains(id));
     let text = decode(&target.ids, tokenizer, options)?;
-    Ok(write(target, text, options.existing, field))
+    done.left = target.of;
+    done.sources = std::mem::take(&mut target.sources);
+    let short = options.max_text_chars.and_then(|most| shortened(&text, most));
+    field.status = status(&target, &text, short.as_ref(), options.existing, field);
+    done.stays = drop::why_stays(field, &text);
+    let Target { object, key, before, .. } = target;
+    Ok((field.status != Status::Kept).then_some(Write { object, key, before, text: short.unwrap_or(text) }))
 }
 
-/// Decides what becomes of a text, given what is there.
-fn write(target: Target, text: Text, existing: Existing, field: &mut FieldReport) -> Option<Write> {
-    field.status = match &target.existing {
+/// Decides what becomes of a text, given what is there. `short` is the text if it is too long.
+fn status(target: &Target, text: &Text, short: Option<&Text>, existing: Existing, field: &mut FieldReport) -> Status {
+    let mut is_whole = false;
+    let status = match &target.existing {
         Standing::Nothing => Status::Decoded,
         Standing::Other(_) => Status::Replaced,
         Standing::Text { texts, at_place } => {
-            let is_same = Standing::is_same(texts, &text);
-            field.existing = Some(if is_same { Comparison::Same } else { Comparison::Different });
+            is_whole = Standing::is_same(texts, text);
+            let is_ours = short.map_or(is_whole, |short| Standing::is_same(texts, short));
+            field.existing = Some(if is_whole || is_ours { Comparison::Same } else { Comparison::Different });
+            is_whole |= !is_ours;
             match existing {
                 Existing::Keep => Status::Kept,
-                Existing::Replace if is_same && *at_place => Status::Kept,
+                Existing::Replace if is_ours && *at_place => Status::Kept,
                 Existing::Replace if *at_place => Status::Replaced,
                 // The producer's text elsewhere is not ours to touch.
                 Existing::Replace => Status::Decoded,
             }
         }
     };
-    let Target { object, key, before, .. } = target;
-    (field.status != Status::Kept).then_some(Write { object, key, before, text })
+    // A kept text is ours and short, or somebody's and whole.
+    if short.is_some() && !(status == Status::Kept && is_whole) {
+        field.shortened = Some(text.texts.iter().map(|text| text.chars().count()).sum());
+    }
+    status
+}
+
+/// A text of which each part has at most so many characters; nothing if that is the text itself.
+fn shortened(text: &Text, most: usize) -> Option<Text> {
+    let mut is_short = false;
+    let mut texts = Vec::with_capacity(text.texts.len());
+    for text in &text.texts {
+        let mut short = String::new();
+        for char in text.chars().take(most) {
+            short.push(char);
+        }
+        is_short |= short.len() < text.len();
+        texts.push(short);
+    }
+    is_short.then_some(Text { texts, in_rows: text.in_rows })
 }
 
 fn decode(ids: &Ids, tokenizer: &Tokenizer, options: &EnrichOptions) -> Result<Text, Box<Refusal>> {

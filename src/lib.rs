@@ -42,9 +42,9 @@ mod report;
 pub mod tokenizer;
 mod view;
 
-pub use enrich::{EnrichOptions, Enriched, Existing, enrich, strip};
+pub use enrich::{EnrichOptions, Enriched, Existing, enrich, enrich_from, strip};
 pub use error::{Error, ErrorCode};
-pub use formats::Format;
+pub use formats::{Format, Origin};
 pub use layouts::Layout;
 pub use limits::Limits;
 pub use report::{Comparison, Counts, FieldKind, FieldReport, Report, SelectReport, Status, Totals, Unknown, Warning};

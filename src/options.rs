@@ -23,7 +23,16 @@ impl EnrichOptions {
     pub fn from_json(text: &[u8]) -> Result<EnrichOptions, Error> {
         let mut json = parse(text, "options", ErrorCode::InvalidOptions)?;
         let mut object = Object::open(&mut json, Json::ROOT, "options", ErrorCode::InvalidOptions);
-        object.done(&["format", "layouts", "existing", "skipSpecialTokens", "messages", "ids", "limits"]);
+        object.done(&[
+            "format",
+            "layouts",
+            "existing",
+            "skipSpecialTokens",
+            "messages",
+            "ids",
+            "maxTextChars",
+            "limits",
+        ]);
         let format = object.choice("format", &Format::ALL.map(Format::as_str)).unwrap_or(0);
         let existing = object.choice("existing", &["keep", "replace"]).unwrap_or(0);
         let mut options = EnrichOptions {
@@ -32,8 +41,8 @@ impl EnrichOptions {
             ..EnrichOptions::default()
         };
         options.decode.skip_special_tokens = object.boolean("skipSpecialTokens").unwrap_or(false);
-        // The only values there are so far, so that callers can name them.
-        object.choice("ids", &["keep"]);
+        options.drop_ids = object.choice("ids", &["keep", "drop"]) == Some(1);
+        options.max_text_chars = whole_number(&mut object, "maxTextChars");
         if object.boolean("messages") == Some(true) {
             object.fail("`messages` can only be false: no format that is read has messages");
         }
@@ -90,11 +99,16 @@ fn limits(object: &mut Object<'_, '_>, limits: &mut Limits) {
         ("idsPerField", &mut limits.ids_per_field),
         ("textBytesPerField", &mut limits.text_bytes_per_field),
     ] {
-        let Some(node) = object.member(name) else { continue };
-        match std::str::from_utf8(object.json.raw(node)).ok().and_then(|text| text.parse().ok()) {
-            Some(number) => *limit = number,
-            None => object.wrong(name, "a whole number below 2^32", node),
-        }
+        *limit = whole_number(object, name).unwrap_or(*limit);
     }
     object.leave(outer);
+}
+
+fn whole_number(object: &mut Object<'_, '_>, name: &str) -> Option<usize> {
+    let node = object.member(name)?;
+    let number = std::str::from_utf8(object.json.raw(node)).ok().and_then(|text| text.parse().ok());
+    if number.is_none() {
+        object.wrong(name, "a whole number below 2^32", node);
+    }
+    number
 }

@@ -4,8 +4,9 @@
 /// A value of a [`Tree`].
 pub(crate) type NodeId = u32;
 
-/// Nodes by a name. The standard library's map and hasher are many times the code in the WebAssembly module. The names
-/// are addresses, made of a layout's keys and of numbers, which no body chooses freely: a simple hash will do.
+/// Nodes by a name. The standard library's map and hasher are many times the code in the WebAssembly module. Most names
+/// are addresses, made of a layout's keys and of numbers: a simple hash will do. Where a body chooses names so that they
+/// collide, those after the first [`MOST_PROBES`] are forgotten, which costs that body a look into its repeated keys.
 #[derive(Default)]
 pub(crate) struct Names {
     /// A name stands in the slot of its hash, or in the first after it that was free. At least half are free.
@@ -13,9 +14,12 @@ pub(crate) struct Names {
     count: usize,
 }
 
+/// Slots that are looked at for a name. Of names that do not collide on purpose no one is ever so far from its slot.
+const MOST_PROBES: usize = 1000;
+
 impl Names {
     pub(crate) fn get(&self, name: &str) -> Option<NodeId> {
-        let slot = self.slots.get(self.slot(name))?;
+        let slot = self.slots.get(self.slot(name)?)?;
         slot.as_ref().map(|(_, node)| *node)
     }
 
@@ -25,11 +29,12 @@ impl Names {
             let old = std::mem::take(&mut self.slots);
             self.slots.resize_with(self.count * 4 + 8, || None);
             for entry in old.into_iter().flatten() {
-                let slot = self.slot(&entry.0);
-                self.slots[slot] = Some(entry);
+                if let Some(slot) = self.slot(&entry.0) {
+                    self.slots[slot] = Some(entry);
+                }
             }
         }
-        let slot = self.slot(name);
+        let slot = self.slot(name)?;
         if let Some((_, known)) = &self.slots[slot] {
             return Some(*known);
         }
@@ -39,14 +44,15 @@ impl Names {
     }
 
     /// Where a name stands or would stand.
-    fn slot(&self, name: &str) -> usize {
+    fn slot(&self, name: &str) -> Option<usize> {
         let mut slot = hash(name.as_bytes()) as usize % self.slots.len().max(1);
-        while let Some(Some((other, _))) = self.slots.get(slot)
-            && other != name
-        {
-            slot = (slot + 1) % self.slots.len();
+        for _ in 0..MOST_PROBES {
+            match self.slots.get(slot) {
+                Some(Some((other, _))) if other != name => slot = (slot + 1) % self.slots.len(),
+                _ => return Some(slot),
+            }
         }
-        slot
+        None
     }
 }
 
@@ -121,6 +127,10 @@ pub(crate) trait Tree {
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId>;
     /// All elements of an array, in order.
     fn elements(&mut self, array: NodeId) -> Vec<NodeId>;
+    /// The members of an object, of repeated keys the last; for objects that are lists by name.
+    fn members(&mut self, _object: NodeId) -> Vec<(String, NodeId)> {
+        Vec::new()
+    }
     /// Number of elements of an array.
     fn len(&mut self, array: NodeId) -> usize;
     /// The JSON value inside a string.
@@ -130,6 +140,10 @@ pub(crate) trait Tree {
     /// What the key of a text in this object begins with: `token2text.` where the names of everyone stand side by side.
     fn mark(&self, _object: NodeId) -> &'static str {
         ""
+    }
+    /// Whether members can be taken out of objects.
+    fn may_drop(&self) -> bool {
+        false
     }
     /// The elements of an array of integers from 0 to 2^32 - 1, where the tree has them faster than as JSON text.
     fn token_ids(&mut self, _array: NodeId) -> Option<Vec<u32>> {
@@ -144,6 +158,66 @@ pub(crate) struct Place {
     pub path: String,
 }
 
+impl Place {
+    /// The value that some steps lead to from here. One function for the paths of all formats, since each place that
+    /// makes one is code.
+    pub(crate) fn then(&self, node: NodeId, steps: &str) -> Place {
+        let mut path = String::with_capacity(self.path.len() + steps.len());
+        path.push_str(&self.path);
+        path.push_str(steps);
+        Place { node, path }
+    }
+
+    /// What keys lead to from here, if it is of a kind.
+    pub(crate) fn find_kind(&self, tree: &mut dyn Tree, steps: &str, kind: Kind) -> Option<Place> {
+        self.find(tree, steps).filter(|place| tree.kind(place.node) == kind)
+    }
+
+    /// What keys lead to from here, if it is not null.
+    pub(crate) fn find(&self, tree: &mut dyn Tree, steps: &str) -> Option<Place> {
+        let mut node = self.node;
+        let mut rest = steps;
+        while let Some(after) = rest.strip_prefix('/') {
+            let len = after.bytes().position(|byte| byte == b'/').unwrap_or(after.len());
+            let (key, next) = after.split_at_checked(len)?;
+            rest = next;
+            node = match tree.kind(node) {
+                Kind::Object => tree.member(node, key)?,
+                Kind::Array => tree.element(node, key.parse().ok()?)?,
+                _ => return None,
+            };
+        }
+        (tree.kind(node) != Kind::Null).then(|| self.then(node, steps))
+    }
+
+    /// The objects of the last of some lists that is there, else of this one.
+    pub(crate) fn objects_in(&self, tree: &mut dyn Tree, lists: &[&str]) -> Vec<Place> {
+        let mut list = None;
+        for steps in lists {
+            list = self.find_kind(tree, steps, Kind::Array).or(list);
+        }
+        list.as_ref().unwrap_or(self).objects(tree)
+    }
+
+    /// The objects of a list, in it or alone.
+    pub(crate) fn objects(&self, tree: &mut dyn Tree) -> Vec<Place> {
+        let mut objects = Vec::new();
+        if tree.kind(self.node) == Kind::Object {
+            objects.push(self.clone());
+        }
+        // A list of numbers can be long, and each would become a node.
+        let first = tree.element(self.node, 0);
+        if first.is_some_and(|first| tree.kind(first) != Kind::Number) {
+            for (i, node) in tree.elements(self.node).into_iter().enumerate() {
+                if tree.kind(node) == Kind::Object {
+                    objects.push(self.then(node, &format!("/{i}")));
+                }
+            }
+        }
+        objects
+    }
+}
+
 /// One span, as its format shows it to the layouts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct View {
@@ -151,15 +225,27 @@ pub(crate) struct View {
     pub path: String,
     /// `inputs`, `output`, `attributes` and `events`, as far as they are there: what a pointer starts with.
     pub places: Vec<(&'static str, Place)>,
+    /// Places of the same span in another record: a layout applies if they have what it needs, but their ids and texts
+    /// are for the view of that record.
+    pub elsewhere: Vec<(&'static str, Place)>,
     /// Where a pointer under `/output` that finds nothing is tried again: a body that is itself the output.
     pub bare: Option<(Place, Keys)>,
     /// The object for a text that stands beside the output.
     pub whole: Option<Place>,
+    /// Strings whose JSON may repeat members of that object.
+    pub copies: Vec<Place>,
     /// Name of the model, if the span tells.
     pub model: Option<String>,
 }
 
-/// A text to be written into an object of the tree.
+impl View {
+    /// The view of a span at a place, without anything in it.
+    pub(crate) fn of(place: &Place) -> View {
+        View { path: place.path.clone(), ..View::default() }
+    }
+}
+
+/// A text to be written into an object of the tree. Without any text the member goes, if [`Tree::may_drop`] says so.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Write {
     pub object: NodeId,
@@ -167,6 +253,18 @@ pub(crate) struct Write {
     /// The member to stand directly before; none: the first member. Without meaning where the key is there already.
     pub before: Option<String>,
     pub text: Text,
+}
+
+impl Write {
+    /// Takes members with a key out.
+    pub(crate) fn drop_member(object: NodeId, key: &str) -> Write {
+        Write { object, key: key.to_owned(), before: None, text: Text { texts: Vec::new(), in_rows: false } }
+    }
+
+    /// Whether the member goes.
+    pub(crate) fn drops(&self) -> bool {
+        self.text.texts.is_empty() && !self.text.in_rows
+    }
 }
 
 /// Text of a field: one, or (`in_rows`) one for each row of a list of lists.

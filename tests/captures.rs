@@ -5,6 +5,7 @@
 mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::PathBuf;
 
 use common::{at, project, real_set};
 use serde_json::Value;
@@ -14,59 +15,103 @@ struct Capture {
     name: String,
     tokenizer: String,
     file: String,
+    /// What the wire format must be told to be.
+    format: &'static str,
     body: Vec<u8>,
     expected: Vec<Value>,
+}
+
+/// The formats that `meta.json` names, and what they are here. Of hand-built bodies it says no more than `json`.
+const FORMATS: [(&str, &str); 9] = [
+    ("json", "record"),
+    ("jsonl", "record"),
+    ("jsonl-broken", "record"),
+    ("sse", "sse"),
+    ("weave-complete", "weave"),
+    ("weave-upsert", "weave"),
+    ("weave-jsonl", "weave"),
+    ("trackio-bulk-log", "trackio"),
+    ("trackio-traces", "trackio"),
+];
+
+/// Fewest bodies and fields that must be checked, so that no test passes for want of captures.
+const LEAST: (usize, usize) = (60, 550);
+
+/// Where the captures are: `CAPTURES` can name another folder of them.
+fn folder() -> PathBuf {
+    std::env::var_os("CAPTURES").map_or_else(|| project("tests/fixtures/captures"), PathBuf::from)
 }
 
 impl Capture {
     /// Whether verl or a record in its shape: only of these does `expected.json` say what verl's rule makes of them.
     fn is_verl(&self) -> bool {
-        self.name.starts_with("verl-") || self.name.starts_with("edge-")
+        let producers = ["verl-", "edge-", "weave-python-", "trackio-"];
+        producers.iter().any(|producer| self.name.starts_with(producer))
+    }
+
+    /// The value of the body, or of the same body with texts in it.
+    fn value(&self, body: &[u8]) -> Value {
+        let lines = || body.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
+        match self.file.rsplit('.').next().unwrap() {
+            "json" => lenient(body),
+            "sse" => lines()
+                .filter_map(|line| line.strip_prefix(b"data: ").filter(|data| *data != b"[DONE]"))
+                .map(lenient)
+                .collect(),
+            _ if lines().count() == 1 => lenient(body),
+            _ => lines().map(lenient).collect(),
+        }
     }
 }
 
 /// Each body of each capture.
 fn captures() -> Vec<Capture> {
     let mut captures = Vec::new();
-    for entry in std::fs::read_dir(project("tests/fixtures/captures")).unwrap() {
+    for entry in std::fs::read_dir(folder()).unwrap() {
         let folder = entry.unwrap().path();
         if !folder.is_dir() {
             continue;
         }
-        let json = |name: &str| -> Value { serde_json::from_slice(&json_bytes(&folder.join(name))).unwrap() };
-        let meta = json("meta.json");
+        let json = |name: &str| lenient(&std::fs::read(folder.join(name)).unwrap());
+        let (meta, expected) = (json("meta.json"), json("expected.json"));
         for file in meta["files"].as_array().unwrap() {
+            let named = file["format"].as_str().unwrap();
+            let name = folder.file_name().unwrap().to_string_lossy().into_owned();
+            let of_backend = ["weave", "trackio"].into_iter().find(|format| name.starts_with(format));
+            let format = FORMATS.iter().find(|(name, _)| *name == named).unwrap_or_else(|| panic!("{name}: {named}")).1;
             let file = file["file"].as_str().unwrap().to_owned();
-            // Events of a stream are no record.
-            if !file.ends_with(".sse") {
-                let body = std::fs::read(folder.join(&file)).unwrap();
-                captures.push(Capture {
-                    name: folder.file_name().unwrap().to_string_lossy().into_owned(),
-                    tokenizer: meta["tokenizer"][0].as_str().unwrap().to_owned(),
-                    expected: expected_in(&json("expected.json"), &file, &body),
-                    body,
-                    file,
-                });
-            }
+            let mut capture = Capture {
+                name,
+                tokenizer: meta["tokenizer"][0].as_str().unwrap().to_owned(),
+                format: of_backend.unwrap_or(format),
+                body: std::fs::read(folder.join(&file)).unwrap(),
+                expected: Vec::new(),
+                file,
+            };
+            capture.expected = expected_in(&expected, &capture);
+            captures.push(capture);
         }
     }
-    captures.sort_by(|a, b| a.name.cmp(&b.name));
-    assert!(captures.len() >= 46, "only {} captures found", captures.len());
+    captures.sort_by(|a, b| (&a.name, &a.file).cmp(&(&b.name, &b.file)));
+    assert!(captures.len() >= LEAST.0 || std::env::var_os("CAPTURES").is_some(), "only {} bodies", captures.len());
     captures
 }
 
-/// The expected entries that have an address in a file, with those addresses only, as the report spells them.
-fn expected_in(all: &Value, file: &str, body: &[u8]) -> Vec<Value> {
+/// The expected entries that have an address in a body, with those addresses only, as the report spells them.
+fn expected_in(all: &Value, capture: &Capture) -> Vec<Value> {
     // The addresses count lines, but a body of one line is one value.
-    let is_one_line = file.ends_with(".jsonl") && value_of(body).as_array().map(Vec::len) == Some(1);
+    let is_one_line = capture.file.ends_with(".jsonl") && !capture.value(&capture.body).is_array();
     let mut entries = Vec::new();
     for entry in all.as_array().unwrap() {
+        let list = |key: &str| entry[key].as_array().into_iter().flatten().map(|place| place.as_str().unwrap());
         let mut addresses = Vec::new();
-        for place in entry["where"].as_array().unwrap() {
-            let (in_file, address) = place.as_str().unwrap().split_once('#').unwrap();
-            let address = address.strip_prefix("/0").filter(|_| is_one_line).unwrap_or(address);
-            let encoding = if entry["encoding"] == "token_id" { "/!tokenid" } else { "" };
-            if in_file == file {
+        // Of parts, which are joined, the report has one address.
+        for place in list("where").chain(list("parts").take(1)) {
+            let (in_file, address) = place.split_once('#').unwrap();
+            if in_file == capture.file {
+                let address = address.strip_prefix("/0").filter(|_| is_one_line).unwrap_or(address);
+                let encoding = if entry["encoding"] == "token_id" { "/!tokenid" } else { "" };
+                let address = if capture.format == "sse" { of_all_events(address) } else { address.to_owned() };
                 addresses.push(Value::String(format!("{address}{encoding}")));
             }
         }
@@ -79,16 +124,37 @@ fn expected_in(all: &Value, file: &str, body: &[u8]) -> Vec<Value> {
     entries
 }
 
-/// The file, with lone surrogate escapes, which serde_json refuses, written as U+FFFD.
-fn json_bytes(path: &std::path::Path) -> Vec<u8> {
-    let text = std::fs::read_to_string(path).unwrap();
-    text.replace("half \\ud83d\"", "half \u{FFFD}\"").into_bytes()
+/// The address of what is in one event, or in one choice of it, for all of them.
+fn of_all_events(address: &str) -> String {
+    let mut steps: Vec<&str> = address.split('/').collect();
+    steps[1] = "*";
+    if steps.get(2) == Some(&"choices") {
+        steps[3] = "*";
+    }
+    steps.join("/")
 }
 
-/// The value of a body, JSON lines as an array; a line that serde_json cannot read is null.
-fn value_of(body: &[u8]) -> Value {
-    let lines = body.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
-    lines.map(|line| serde_json::from_slice(line).unwrap_or(Value::Null)).collect()
+/// JSON as Python writes it: what serde_json refuses, lone surrogates and numbers that are none, is replaced. Null if it
+/// is no JSON.
+fn lenient(text: &[u8]) -> Value {
+    let text = String::from_utf8_lossy(text);
+    let (mut out, mut rest, mut in_string) = (String::new(), &*text, false);
+    while let Some(char) = rest.chars().next() {
+        let unit = |at: usize| rest.get(at..at + 6).and_then(|text| text.strip_prefix("\\u")).map(str::to_lowercase);
+        let surrogate = |at: usize, from: &str| unit(at).is_some_and(|unit| (from..).contains(&&*unit) && *unit < *"e");
+        let number = ["NaN", "-Infinity", "Infinity"].into_iter().find(|name| !in_string && rest.starts_with(name));
+        let (len, replaced) = match char {
+            _ if number.is_some() => (number.unwrap_or("").len(), "null"),
+            '\\' if surrogate(0, "d800") && !surrogate(0, "dc00") && surrogate(6, "dc00") => (12, ""),
+            '\\' if surrogate(0, "d800") => (6, "\u{FFFD}"),
+            '\\' => (1 + rest[1..].chars().next().map_or(0, char::len_utf8), ""),
+            _ => (char.len_utf8(), ""),
+        };
+        in_string ^= char == '"';
+        out.push_str(if replaced.is_empty() { &rest[..len] } else { replaced });
+        rest = &rest[len..];
+    }
+    serde_json::from_str(&out).unwrap_or(Value::Null)
 }
 
 fn run(capture: &Capture, options: &EnrichOptions) -> Enriched {
@@ -112,10 +178,13 @@ fn field_at<'f>(fields: &'f [FieldReport], kind: &Value, address: &str) -> Optio
     find(address).map(|field| (field, None)).or_else(row)
 }
 
-/// The record of a body that an address is in.
-fn record_of<'a>(capture: &Capture, address: &'a str) -> &'a str {
-    let is_many = value_of(&capture.body).as_array().is_some_and(|lines| lines.len() > 1);
-    if is_many { address.split('/').nth(1).unwrap() } else { "" }
+/// The record of a body that an address is in; of formats other than `record` all addresses are of their own.
+fn record_of<'a>(capture: &Capture, is_many: bool, address: &'a str) -> &'a str {
+    match capture.format {
+        "record" if is_many => address.split('/').nth(1).unwrap(),
+        "record" => "",
+        _ => address,
+    }
 }
 
 /// What must come of a field: its text, or none.
@@ -127,10 +196,21 @@ fn expected_text(expected: &Value) -> Option<Value> {
     }
 }
 
+/// Whether the ids are a whole array that was printed with its `dtype`, which the captures do not read.
+fn has_dtype(expected: &Value) -> bool {
+    expected["ids"]
+        .as_str()
+        .is_some_and(|ids| ids.starts_with("array([") && ids.contains("dtype=") && !ids.contains("..."))
+}
+
 fn check_field(capture: &Capture, body: &[u8], (field, row): (&FieldReport, Option<usize>), expected: &Value) {
     let context = format!("{} {} ({})", capture.name, field.path, expected["status"]);
     let kind = serde_json::to_value(field.kind).unwrap();
     assert_eq!(kind, expected["kind"], "{context}");
+    if has_dtype(expected) {
+        assert_eq!(field.converted, Some("numpy_array"), "{context}");
+        return;
+    }
     let Some(text) = expected_text(expected) else {
         assert_eq!(field.status, Status::Skipped, "{context}");
         assert!(field.reason.is_some() && field.detail.is_some(), "{context}");
@@ -144,7 +224,8 @@ fn check_field(capture: &Capture, body: &[u8], (field, row): (&FieldReport, Opti
         }
         Value::Object(there) => match &there["value"] {
             Value::String(_) => {
-                assert_eq!((field.status, field.existing), (Status::Kept, Some(Comparison::Different)), "{context}");
+                let compared = if there["value"] == text { Comparison::Same } else { Comparison::Different };
+                assert_eq!((field.status, field.existing), (Status::Kept, Some(compared)), "{context}");
                 return;
             }
             Value::Null => assert_eq!(field.status, Status::Decoded, "{context}"),
@@ -153,13 +234,10 @@ fn check_field(capture: &Capture, body: &[u8], (field, row): (&FieldReport, Opti
         other => panic!("{context}: {other}"),
     }
     let text_path = field.text_path.as_deref().unwrap();
-    let mut value = value_of(body);
-    if value.as_array().map(Vec::len) == Some(1) {
-        value = value[0].take();
-    }
+    let value = capture.value(body);
     let line = text_path.split('/').nth(1).unwrap();
-    if at(&value, &format!("/{line}")) == Some(Value::Null) {
-        // serde_json cannot read this line (NaN, lone surrogates, depth): the text must stand in its raw bytes.
+    if capture.file.ends_with(".jsonl") && at(&value, &format!("/{line}")) == Some(Value::Null) {
+        // serde_json cannot read this line, which is too deep for it: the text must stand in its raw bytes.
         let lines = body.split(|&byte| byte == b'\n').filter(|line| !line.trim_ascii().is_empty());
         let raw = lines.collect::<Vec<_>>()[line.parse::<usize>().unwrap()];
         let wanted = serde_json::to_string(&text).unwrap();
@@ -168,9 +246,11 @@ fn check_field(capture: &Capture, body: &[u8], (field, row): (&FieldReport, Opti
     } else {
         let mut there = at(&value, text_path);
         if let Some(texts) = there.as_ref().and_then(Value::as_array).filter(|_| text.is_string()) {
-            // Of the branches of a graph, a capture has the only one.
-            assert!(row.is_some() || texts.len() == 1, "{context} at {text_path}");
-            there = texts.get(row.unwrap_or(0)).cloned();
+            // Of several choices the note says which; of the branches of a graph, a capture has the only one.
+            let choices = expected["note"].as_str().and_then(|note| note.split_once("choice with index "));
+            let choice = choices.and_then(|(_, rest)| rest.split(',').next()?.parse().ok());
+            assert!(row.or(choice).is_some() || texts.len() == 1, "{context} at {text_path}");
+            there = texts.get(row.or(choice).unwrap_or(0)).cloned();
         }
         assert_eq!(there, Some(text), "{context} at {text_path}");
     }
@@ -187,36 +267,56 @@ fn check_field(capture: &Capture, body: &[u8], (field, row): (&FieldReport, Opti
     }
 }
 
-/// The prompt of a padded sequence, which the capture leaves out and `input_lengths` tells from the padding.
-const ALSO_DECODED: [(&str, &str); 1] = [("nemo-rl", "/token_ids")];
+/// Whether a field is not expected but right: the prompt of a padded sequence, which the capture leaves out and
+/// `input_lengths` tells from the padding, and a span that verl has no rule for and that looks like SGLang's.
+fn is_also_decoded(capture: &Capture, path: &str) -> bool {
+    (&*capture.name, path) == ("nemo-rl", "/token_ids")
+        || capture.name.contains("-verl-edge-") && path.ends_with("/output/output_ids")
+}
 
 #[test]
 fn every_expected_text_is_written_and_no_other() {
     let mut checked = 0;
+    let mut of_streams = BTreeSet::new();
     for capture in captures() {
         let enriched = run(&capture, &EnrichOptions::default());
+        assert_eq!(enriched.report.format, capture.format, "{} {}", capture.name, enriched.report.rule);
+        let is_many = capture.value(&capture.body).as_array().is_some_and(|lines| lines.len() > 1);
         let fields = &enriched.report.fields;
         let key = |field: &FieldReport| (field.path.clone(), serde_json::to_string(&field.kind).unwrap());
         let mut unexpected: BTreeSet<_> = fields.iter().map(key).collect();
+        if capture.format == "sse" {
+            of_streams.extend(fields.iter().map(|field| field.layout.clone()));
+        }
         assert_eq!(unexpected.len(), fields.len(), "{}: one path twice", capture.name);
         for expected in &capture.expected {
             // Of copies of the ids in one record, the best is decoded.
             let mut missing: BTreeMap<&str, &str> =
-                addresses(expected).map(|address| (record_of(&capture, address), address)).collect();
+                addresses(expected).map(|address| (record_of(&capture, is_many, address), address)).collect();
             for address in addresses(expected) {
                 if let Some(field) = field_at(fields, &expected["kind"], address) {
                     check_field(&capture, &enriched.body, field, expected);
                     unexpected.remove(&key(field.0));
-                    missing.remove(record_of(&capture, address));
+                    missing.remove(record_of(&capture, is_many, address));
                     checked += 1;
                 }
             }
-            assert!(missing.is_empty(), "{}: {missing:?} is not in the report", capture.name);
+            assert!(missing.is_empty(), "{} {}: {missing:?} not in the report", capture.name, capture.file);
         }
-        unexpected.retain(|(path, _)| !ALSO_DECODED.contains(&(&capture.name, path)));
+        unexpected.retain(|(path, _)| !is_also_decoded(&capture, path));
         assert!(unexpected.is_empty(), "{}: {unexpected:?} was not expected", capture.name);
     }
-    assert!(checked > 220, "only {checked} fields checked");
+    println!("{checked} fields checked");
+    let streams: BTreeSet<String> = Layout::builtin()
+        .iter()
+        .map(|layout| layout.name().to_owned())
+        .filter(|name| name.ends_with("-stream"))
+        .collect();
+    assert!(
+        of_streams == streams || std::env::var_os("CAPTURES").is_some(),
+        "layouts of event streams: {of_streams:?}"
+    );
+    assert!(checked > LEAST.1 || std::env::var_os("CAPTURES").is_some(), "only {checked} fields checked");
 }
 
 #[test]
@@ -231,9 +331,14 @@ fn the_layout_verl_is_verls_rule_exactly() {
             for path in addresses(expected) {
                 let field = enriched.report.fields.iter().find(|field| field.path == path);
                 let is_decoded = field.is_some_and(|field| field.status != Status::Skipped);
-                let by_verl = expected["rule"] == "verl" && expected_text(expected).is_some();
+                // A span of Trackio's is no trace of verl's, but may have its shape.
+                let is_shape = expected["rule"] == "verl" || expected["layout"] == "trackio-span";
+                let by_verl = is_shape && (expected_text(expected).is_some() || has_dtype(expected));
                 assert_eq!(is_decoded, by_verl, "{} {path}: {field:?}", capture.name);
                 // What verl leaves is not silent: a field of the span says why, or the span that it holds no ids.
+                if capture.format != "record" {
+                    continue;
+                }
                 let span = format!("/{}", path.split('/').nth(1).unwrap());
                 let fields = enriched.report.fields.iter().map(|field| &field.path);
                 let mut said = fields.chain(enriched.report.warnings.iter().map(|warning| &warning.path));
@@ -251,15 +356,25 @@ fn strip_gives_the_input_back() {
         let enriched = run(&capture, &options);
         let stripped = strip(&enriched.body, &options).unwrap();
         // A value that a text took the place of cannot be given back: null, or one that is no text.
-        let replaced = |record: &Value| record["name"] == "existing text other types";
-        let lines = |body: &[u8]| body.split(|&byte| byte == b'\n').map(<[u8]>::to_vec).collect::<Vec<_>>();
-        for (before, after) in lines(&capture.body).iter().zip(lines(&stripped)) {
-            if serde_json::from_slice(before).is_ok_and(|record: Value| replaced(&record)) {
-                continue;
-            }
-            assert_eq!(String::from_utf8_lossy(before), String::from_utf8_lossy(&after), "{}", capture.name);
+        let is_lost = |field: &&FieldReport| {
+            let expected = capture.expected.iter().find(|expected| addresses(expected).any(|path| path == field.path));
+            expected.is_some_and(|expected| expected["existing"]["value"].is_null() && expected["existing"].is_object())
+                || field.status == Status::Replaced
+        };
+        let lost: Vec<&FieldReport> = enriched.report.fields.iter().filter(is_lost).collect();
+        if lost.is_empty() {
+            let (before, after) = (String::from_utf8_lossy(&capture.body), String::from_utf8_lossy(&stripped));
+            assert_eq!(before, after, "{} {}", capture.name, capture.file);
+            continue;
         }
-        assert_eq!(lines(&capture.body).len(), lines(&stripped).len());
+        let mut values = [capture.value(&capture.body), capture.value(&stripped)];
+        for field in lost {
+            let (object, key) = field.text_path.as_deref().unwrap().rsplit_once('/').unwrap();
+            for value in &mut values {
+                value.pointer_mut(object).unwrap().as_object_mut().unwrap().remove(key);
+            }
+        }
+        assert_eq!(values[0], values[1], "{} {}", capture.name, capture.file);
     }
 }
 
@@ -284,7 +399,7 @@ fn replacing_is_what_verl_does() {
         let mut options = EnrichOptions::default();
         options.existing = Existing::Replace;
         let enriched = run(&capture, &options);
-        let value = value_of(&enriched.body);
+        let value = capture.value(&enriched.body);
         for field in enriched.report.fields.iter().filter(|field| field.status == Status::Replaced) {
             let expected = capture.expected.iter().find(|expected| addresses(expected).any(|path| path == field.path));
             let text = expected.and_then(expected_text).unwrap();
@@ -296,7 +411,7 @@ fn replacing_is_what_verl_does() {
             }
         }
     }
-    assert!(compared >= 6, "only {compared} texts compared");
+    assert!(compared >= 6 || std::env::var_os("CAPTURES").is_some(), "only {compared} texts compared");
 }
 
 #[test]
@@ -306,6 +421,57 @@ fn broken_lines_are_copied_and_reported() {
     let broken: Vec<&str> = enriched.report.warnings.iter().map(|warning| warning.path.as_str()).collect();
     assert_eq!(broken, ["/1", "/5"], "{}", capture.file);
     assert!(enriched.report.warnings.iter().all(|warning| warning.code == "invalid_body"));
+}
+
+/// Takes a member out; of `*`, that of every element. How many there were.
+fn remove(value: &mut Value, steps: &[&str]) -> usize {
+    match (steps, value) {
+        ([key], Value::Object(object)) => {
+            usize::from(object.remove(&key.replace("~1", "/").replace("~0", "~")).is_some())
+        }
+        (["*", rest @ ..], Value::Array(list)) => list.iter_mut().map(|value| remove(value, rest)).sum(),
+        ([step, rest @ ..], value) => value.pointer_mut(&format!("/{step}")).map_or(0, |value| remove(value, rest)),
+        ([], _) => 0,
+    }
+}
+
+#[test]
+fn dropped_ids_are_gone_and_the_rest_is_as_it_was() {
+    let (mut count, mut compared) = (0, 0);
+    for capture in captures() {
+        let mut options = EnrichOptions::default();
+        let kept = run(&capture, &options);
+        options.drop_ids = true;
+        let dropped = run(&capture, &options);
+        let twice = enrich(&dropped.body, &real_set(&capture.tokenizer), &options).unwrap();
+        assert!(twice.body == dropped.body, "{} {}", capture.name, capture.file);
+        let mut values = [capture.value(&kept.body), capture.value(&dropped.body)];
+        for (before, field) in kept.report.fields.iter().zip(&dropped.report.fields) {
+            let context = format!("{} {}", capture.name, field.path);
+            assert_eq!((before.status, &before.path), (field.status, &field.path), "{context}");
+            if field.status != Status::Skipped {
+                assert_eq!(field.reason.is_none(), !field.ids_dropped.is_empty(), "{context}");
+            }
+            for path in &field.ids_dropped {
+                count += 1;
+                let steps: Vec<&str> = path.split('/').skip(1).collect();
+                let member = steps.split(|step| step.starts_with('!')).next().unwrap();
+                let [kept, dropped] = &mut values;
+                // What serde_json cannot read is not compared.
+                if !path.contains("/!json") {
+                    assert_eq!(remove(dropped, member), 0, "{context}");
+                    compared += usize::from(remove(kept, member) > 0);
+                } else if at(kept, path).is_some() {
+                    assert_eq!(at(dropped, path), None, "{context}");
+                    // Of JSON in a string the whole string.
+                    compared += usize::from(remove(kept, member) + remove(dropped, member) == 2);
+                }
+            }
+        }
+        assert_eq!(values[0], values[1], "{} {}", capture.name, capture.file);
+    }
+    println!("{count} lists dropped, {compared} compared");
+    assert!(compared > LEAST.1 || std::env::var_os("CAPTURES").is_some(), "only {compared} lists compared");
 }
 
 /// One value of each status of all captures, of formats that are not read yet too, as a record's own.

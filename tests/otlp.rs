@@ -185,7 +185,7 @@ fn formats_are_told_from_the_body() {
         (b"{\"inputs\":{\"spans\":[{\"start_time_unix_nano\":1}]}}", "record", "JSON"),
         (b"{\"spans\":[]}", "record", "JSON"),
         (b"\n{\n \"a\": 1}", "record", "JSON"),
-        (b"\n\n\n{\"a\": 1}\n{\"a\": 1}", "record", "JSON"),
+        (b"\n\n\n{\"a\": 1}\n{\"a\": 1}", "record", "JSON lines"),
         (b"\x0A\x02\x12\x00", "otlp-proto", "protocol buffers"),
     ] {
         let (_, report) = run(body).unwrap();

@@ -62,6 +62,8 @@ fn every_producer_is_decoded_by_its_layout_and_nothing_else() {
         seen.extend(layout.clone());
     }
     let layouts: BTreeSet<String> = Layout::builtin().iter().map(|layout| layout.name().to_owned()).collect();
+    // Those of event streams have theirs among the captures.
+    let layouts: BTreeSet<String> = layouts.into_iter().filter(|name| !name.ends_with("-stream")).collect();
     assert_eq!(seen, layouts, "each built-in layout has a body");
 }
 

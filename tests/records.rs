@@ -283,7 +283,10 @@ fn options_are_read_from_json_and_mistakes_are_named() {
         ("[]", "an object is needed"),
         ("{\"exsting\": 1}", "unknown member `exsting`"),
         ("{\"existing\": \"drop\"}", "must be one of `keep`, `replace`"),
-        ("{\"format\": \"otlp\"}", "must be one of `auto`, `record`, `otlp-json`, `otlp-proto`, `mlflow`"),
+        (
+            "{\"format\": \"otlp\"}",
+            "must be one of `auto`, `record`, `otlp-json`, `otlp-proto`, `mlflow`, `weave`, `trackio`, `sse`",
+        ),
         ("{\"skipSpecialTokens\": 1}", "must be true or false"),
         ("{\"layouts\": [\"vrel\"]}", "`vrel` is no built-in layout (known: agent-lightning, ms-swift, "),
         ("{\"layouts\": [{}]}", "layouts[0]: `name` is missing"),

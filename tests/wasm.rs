@@ -118,7 +118,12 @@ fn text_is_encoded_where_the_general_engine_was_asked_for() {
 
 #[wasm_bindgen_test]
 fn parsed_records_come_to_the_same_as_bytes() {
-    let enricher = enricher("{}");
+    for options in ["{}", r#"{"ids":"drop","existing":"replace"}"#, r#"{"maxTextChars":1}"#] {
+        compare(&enricher(options));
+    }
+}
+
+fn compare(enricher: &EnricherCore) {
     for record in [
         r#"{"inputs":{"prompt_ids":[0,1]},"outputs":{"token_ids":[2],"log_probs":[-0.5]}}"#,
         r#"{"inputs":{"prompt_ids":[0]},"outputs":{}}"#,
@@ -138,6 +143,9 @@ fn parsed_records_come_to_the_same_as_bytes() {
         r#"{"__proto__":{"outputs":{"token_ids":[1]}}}"#,
         r#"{"events":[{"attributes":{"token_ids":[0]}},{"attributes":{"token_ids":[1]}}]}"#,
         r#"{"model":"x","token_ids":[[0],[[1]]]}"#,
+        r#"{"outputs":"{\"x\": 1, \"token_ids\": [0]}","inputs":{"x":2,"prompt_ids":[1]}}"#,
+        r#"{"batch":[{"mode":"end","req":{"end":{"id":"1","output":[1]}}},{"mode":"start","req":{"start":{"id":"1","attributes":{},"inputs":{"prompt_ids":[0]}}}}]}"#,
+        r#"{"logs":[{"metrics":{"loss":1,"b":{"_type":"trackio.trace","messages":[{"content":"{\"inputs\": {\"prompt_ids\": [0]}}"}],"metadata":{"inputs":{"prompt_ids":[0]},"output":{"token_ids":[1,2]}}},"a":[{"_type":"trackio.trace","metadata":{"token_ids":[1]}}]}}]}"#,
         "[]",
         "{}",
         "3",
@@ -145,7 +153,7 @@ fn parsed_records_come_to_the_same_as_bytes() {
         "\"text\"",
     ] {
         let value = JSON::parse(record).unwrap();
-        let by_bytes = enricher.enrich_body(stringify(&value).as_bytes()).unwrap();
+        let by_bytes = enricher.enrich_body(stringify(&value).as_bytes(), "", "").unwrap();
         let body = String::from_utf8(Uint8Array::from(get(&by_bytes, "body")).to_vec()).unwrap();
         let by_value = enricher.enrich(&value);
         assert_eq!(stringify(&get(&by_value, "span")), stringify(&JSON::parse(&body).unwrap()), "{record}");
@@ -221,8 +229,8 @@ fn errors_cross_with_their_code() {
     assert_eq!(code(TokenizerCore::new(b"{}", "{\"engin\":1}")), "invalid_options");
     assert_eq!(code(EnricherCore::new("{\"existing\":\"x\"}")), "invalid_options");
     assert_eq!(code(EnricherCore::new("{\"layouts\":[{}]}")), "invalid_layout");
-    assert_eq!(code(enricher("{}").enrich_body(b"{")), "invalid_body");
-    assert_eq!(code(enricher("{}").enrich_body(b"what")), "unknown_format");
+    assert_eq!(code(enricher("{}").enrich_body(b"{", "", "")), "invalid_body");
+    assert_eq!(code(enricher("{}").enrich_body(b"what", "", "")), "unknown_format");
     assert_eq!(code(strip(b"{", "{}")), "invalid_body");
     assert_eq!(code(letters().reserve((64 << 20) + 1)), "limit_exceeded");
     let long =
@@ -236,7 +244,7 @@ fn errors_cross_with_their_code() {
 #[wasm_bindgen_test]
 fn reports_are_plain_objects() {
     let enricher = enricher(r#"{"layouts":["verl"]}"#);
-    let result = enricher.enrich_body(br#"{"output": {"token_ids": [0, 99]}}"#).unwrap();
+    let result = enricher.enrich_body(br#"{"output": {"token_ids": [0, 99]}}"#, "", "").unwrap();
     let report = get(&result, "report");
     assert_eq!(
         stringify(&get(&report, "fields")),

@@ -24,6 +24,8 @@ const ENRICH = {
   compat: { type: "string" },
   existing: { type: "string" },
   "skip-special-tokens": { type: "boolean" },
+  "drop-ids": { type: "boolean" },
+  "max-text-chars": { type: "string" },
 };
 
 /** @type {Record<string, string[]>} */
@@ -48,6 +50,8 @@ const CHOICES = {
  * @property {string} [compat]
  * @property {string} [existing]
  * @property {boolean} skipSpecialTokens
+ * @property {boolean} dropIds
+ * @property {number} [maxTextChars]
  */
 
 /**
@@ -76,7 +80,16 @@ export function parse(command, args) {
     compat: values.compat,
     existing: values.existing,
     skipSpecialTokens: values["skip-special-tokens"] ?? false,
+    dropIds: values["drop-ids"] ?? false,
+    maxTextChars: wholeNumber("max-text-chars", values["max-text-chars"]),
   };
+}
+
+/** @param {string} name @param {string | undefined} text */
+function wholeNumber(name, text) {
+  if (text === undefined) return undefined;
+  if (/^\d{1,15}$/.test(text)) return Number(text);
+  throw new UsageError(`--${name} must be a whole number, not \`${text}\``);
 }
 
 /** @param {OptionTable} options @param {string[]} args @returns {{ values: Record<string, any>, positionals: string[] }} */

@@ -12,10 +12,11 @@ Options:
   -h, --help      this text; after a command, its options
       --version   the version
 
-FILE is a JSON document, JSON lines or a protobuf request of OTLP, plain or gzip; none, or \`-\`, is the standard input.
+FILE is a JSON document, JSON lines, an event stream or a protobuf request of OTLP, plain or gzip; none, or \`-\`, is the
+standard input.
 `;
 
-const COMMON = `      --format F         the wire format: auto (default), record, otlp-json, otlp-proto or mlflow
+const COMMON = `      --format F         the wire format: auto (default), record, otlp-json, otlp-proto, mlflow, weave, trackio or sse
       --layout FILE      use this layout, a JSON file or the name of a built-in one, instead of all built-in ones
                          (\`auto\`); may be repeated, the first that fits counts
   -o, --output OUT       a file, or a folder for several files; compressed if it ends in .gz; without it the
@@ -40,6 +41,8 @@ Options:
       --existing WHAT    text that is already there: keep (default) or replace
       --skip-special-tokens
                          leave special tokens out of the text
+      --drop-ids         take ids out when their text is written and says everything
+      --max-text-chars N cut each text after N characters
       --strict           exit with 1 if ids were skipped or a line is broken
 ${COMMON}
 ${EXIT}

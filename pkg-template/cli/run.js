@@ -11,7 +11,7 @@ import { MAX_BODY } from "./setup.js";
 /** @typedef {import("./lines.js").Line} Line */
 /**
  * @typedef {object} Job
- * @property {(body: Uint8Array) => { body: Uint8Array, report?: Report }} change One record or document.
+ * @property {(body: Uint8Array, file: string) => { body: Uint8Array, report?: Report }} change One record or document.
  * @property {(report: Report, file: string, line?: number) => void} onReport
  * @property {(error: Token2TextError, file: string, line: number) => void} onBroken
  * @property {import("./progress.js").Progress} progress
@@ -94,7 +94,7 @@ async function* changedLines(file, batches, job) {
 function changedLine(file, number, line, job) {
   if (isBlank(line.content)) return line.content;
   try {
-    const { body, report } = job.change(line.content);
+    const { body, report } = job.change(line.content, nameOf(file));
     if (report) job.onReport(report, file, number);
     job.progress.addRecord();
     return body;
@@ -130,7 +130,7 @@ async function* changedDocument(file, batches, job) {
     }
   }
   try {
-    const { body, report } = job.change(Buffer.concat(lines.flatMap((line) => [line.content, line.ending])));
+    const { body, report } = job.change(Buffer.concat(lines.flatMap((line) => [line.content, line.ending])), nameOf(file));
     if (report) job.onReport(report, file);
     job.progress.addRecord();
     yield Buffer.from(body.buffer, body.byteOffset, body.byteLength);
@@ -142,6 +142,11 @@ async function* changedDocument(file, batches, job) {
     }
   }
   yield* changedLines(file, toAsync(lines), job);
+}
+
+/** What tells of the format: `answer.sse.gz` is read as `answer.sse`. @param {string} file */
+function nameOf(file) {
+  return file.replace(/\.gz$/, "");
 }
 
 /** @param {Line[]} lines */

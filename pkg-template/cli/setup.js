@@ -20,10 +20,12 @@ export async function prepareEnrich(settings) {
     ...(await commonOptions(settings)),
     existing: /** @type {EnricherOptions["existing"]} */ (settings.existing),
     skipSpecialTokens: settings.skipSpecialTokens,
+    ids: /** @type {EnricherOptions["ids"]} */ (settings.dropIds ? "drop" : "keep"),
+    maxTextChars: settings.maxTextChars,
   };
   const tokenizers = await loadTokenizers(settings);
   const enricher = inWords("", () => new Enricher(tokenizers, options));
-  return (body) => enricher.enrichBody(body);
+  return (body, file) => enricher.enrichBody(body, { url: file });
 }
 
 /** @param {Settings} settings @returns {Promise<Change>} */

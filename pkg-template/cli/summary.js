@@ -4,8 +4,21 @@
 /** @typedef {{ count: number, example: string }} Kind */
 
 export class Summary {
-  #counts = { spans: 0, decoded: 0, kept: 0, replaced: 0, skipped: 0, ids: 0, unknownIds: 0, different: 0, spansWithoutIds: 0 };
+  #counts = {
+    spans: 0,
+    decoded: 0,
+    kept: 0,
+    replaced: 0,
+    skipped: 0,
+    ids: 0,
+    idsDropped: 0,
+    shortened: 0,
+    unknownIds: 0,
+    different: 0,
+    spansWithoutIds: 0,
+  };
   #skipped = new Kinds("skipped");
+  #notDropped = new Kinds("ids stay");
   #broken = new Kinds("copied unchanged");
   #warnings = new Kinds("warning");
   #isBroken = false;
@@ -24,7 +37,8 @@ export class Summary {
     // The list of fields may be cut; the counts are not.
     for (const [reason, count] of Object.entries(totals.reasons)) {
       const field = fields.find((candidate) => candidate.reason === reason);
-      this.#skipped.add(reason, count, `${where} ${field?.path ?? ""}: ${field?.detail ?? ""}`);
+      const kinds = reason === "not_dropped" ? this.#notDropped : this.#skipped;
+      kinds.add(reason, count, `${where} ${field?.path ?? ""}: ${field?.detail ?? ""}`);
     }
     for (const { code, message, path } of warnings) this.#warnings.add(code, 1, `${where} ${path}: ${message}`);
   }
@@ -37,14 +51,16 @@ export class Summary {
 
   /** The summary of `enrich`. */
   toString() {
-    const { spans, decoded, kept, replaced, ids, unknownIds, different, spansWithoutIds } = this.#counts;
+    const { spans, decoded, kept, replaced, ids, idsDropped, shortened, unknownIds, different, spansWithoutIds } = this.#counts;
     const lines = [`${count(spans, "record")}: ${count(decoded + replaced, "text")} written; ${count(ids, "token id")}`];
     if (kept > 0) lines.push(`${count(kept, "text")} already there and kept`);
     if (different > 0) lines.push(`  ${different} of them other than what the ids say`);
     if (replaced > 0) lines.push(`${count(replaced, "text")} written over another value`);
+    if (idsDropped > 0) lines.push(`${count(idsDropped, "token id")} taken out`);
+    if (shortened > 0) lines.push(`${count(shortened, "text")} shortened`);
     if (unknownIds > 0) lines.push(`${count(unknownIds, "id")} unknown to the tokenizer and left out of the text`);
     if (spansWithoutIds > 0) lines.push(`${count(spansWithoutIds, "record")} without token ids`);
-    return lines.map((line) => `${line}\n`).join("") + this.#skipped + this.problemText();
+    return lines.map((line) => `${line}\n`).join("") + this.#skipped + this.#notDropped + this.problemText();
   }
 
   /** The summary of a command that decodes nothing: only what went wrong. */

@@ -1,16 +1,24 @@
 //! Wire formats: where in a body the spans are, and where in a span its inputs, output and attributes.
 
 mod otlp_proto;
-pub(crate) mod record;
+mod record;
+mod sign;
 mod span;
-mod tell;
+mod sse;
 mod text;
+mod trackio;
 mod typed;
+mod weave;
+
+pub use sign::Origin;
+#[cfg(target_arch = "wasm32")]
+pub(crate) use sign::tell_value;
+pub(crate) use sign::{Told, tell};
 
 use crate::Error;
-use crate::json::Json;
+use crate::json::{Json, string_content};
 use crate::limits::Limits;
-use crate::view::{NodeId, Tree, View, Write};
+use crate::view::{Kind, NodeId, Place, Tree, View, Write};
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -28,11 +36,25 @@ pub enum Format {
     OtlpProto,
     /// Spans as MLflow's client stores and its server gives them, and what the server says of traces.
     Mlflow,
+    /// Weave: calls to and from W&B's trace service.
+    Weave,
+    /// Trackio: traces in `bulk_log` and `get_traces`.
+    Trackio,
+    /// The transcript of an event stream (server-sent events).
+    Sse,
 }
 
 impl Format {
-    pub(crate) const ALL: [Format; 5] =
-        [Format::Auto, Format::Record, Format::OtlpJson, Format::OtlpProto, Format::Mlflow];
+    pub(crate) const ALL: [Format; 8] = [
+        Format::Auto,
+        Format::Record,
+        Format::OtlpJson,
+        Format::OtlpProto,
+        Format::Mlflow,
+        Format::Weave,
+        Format::Trackio,
+        Format::Sse,
+    ];
 
     /// The name in options and reports.
     pub fn as_str(self) -> &'static str {
@@ -42,6 +64,9 @@ impl Format {
             Format::OtlpJson => "otlp-json",
             Format::OtlpProto => "otlp-proto",
             Format::Mlflow => "mlflow",
+            Format::Weave => "weave",
+            Format::Trackio => "trackio",
+            Format::Sse => "sse",
         }
     }
 }
@@ -62,22 +87,56 @@ pub(crate) type Part<'p> = Result<(&'p mut dyn Document, Vec<View>), String>;
 /// touches are copied.
 pub(crate) fn rewrite(
     body: &[u8],
-    format: Format,
+    told: &mut Told,
     limits: &Limits,
     edit: &mut dyn FnMut(&str, Part<'_>),
 ) -> Result<Vec<u8>, Error> {
-    match format {
-        Format::Auto | Format::Record => text::rewrite(body, limits, &mut |path, value| match value {
+    match told.format {
+        Format::Sse => sse::rewrite(body, limits, edit),
+        Format::OtlpProto => otlp_proto::rewrite(body, limits, edit),
+        _ => text::rewrite(body, limits, &mut |path, value| match value {
             Ok(document) => {
-                let views = record::views(document, Json::ROOT, path);
-                edit(path, Ok((document, views)));
+                told.settle(document, path);
+                match told.format {
+                    Format::OtlpJson => typed::edit(document, path, true, edit),
+                    Format::Mlflow => typed::edit(document, path, false, edit),
+                    format => {
+                        let views = views(document, Json::ROOT, path, format);
+                        edit(path, Ok((document, views)));
+                    }
+                }
             }
             Err(why) => edit(path, Err(why)),
         }),
-        Format::OtlpJson => typed::rewrite(body, limits, true, edit),
-        Format::Mlflow => typed::rewrite(body, limits, false, edit),
-        Format::OtlpProto => otlp_proto::rewrite(body, limits, edit),
     }
 }
 
-pub(crate) use tell::detect;
+/// The spans of a value in one of the formats that are plain JSON.
+pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str, format: Format) -> Vec<View> {
+    let place = Place { node: root, path: path.to_owned() };
+    match format {
+        Format::Weave => weave::views(tree, place),
+        Format::Trackio => trackio::views(tree, place),
+        _ => record::views(tree, root, path),
+    }
+}
+
+/// Shows layouts what stands somewhere in a span; the model may be named there as `model`.
+fn add_place(tree: &mut dyn Tree, view: &mut View, from: &Place, steps: &str, name: &'static str) {
+    if let Some(place) = from.find(tree, steps) {
+        if view.model.is_none() {
+            view.model = string_member(tree, place.node, "model");
+        }
+        view.places.push((name, place));
+    }
+}
+
+/// The text of a member.
+fn string_member(tree: &mut dyn Tree, object: NodeId, key: &str) -> Option<String> {
+    if tree.kind(object) != Kind::Object {
+        return None;
+    }
+    let node = tree.member(object, key)?;
+    let content = string_content(&tree.json(node))?.into_owned();
+    String::from_utf8(content).ok()
+}

@@ -1,6 +1,6 @@
 //! Format `record`: JSON as an object, an array of objects, or JSON lines.
 
-use crate::json::string_content;
+use super::string_member;
 use crate::view::{Keys, Kind, NodeId, Place, Tree, View, hash};
 
 /// What of a record layouts point into: its key, their name for it, and where in it the name of the model may stand;
@@ -80,15 +80,9 @@ fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
     let whole = Place { node: record, path: path.clone() };
     // Without inputs the record may be the output itself, as a server's response or a trainer's dump is.
     let bare = (!has_inputs).then(|| (whole.clone(), keys));
-    View { path, places, bare, whole: Some(whole), model }
+    View { path, places, bare, whole: Some(whole), model, ..View::default() }
 }
 
 fn is_there(places: &[(&str, Place)], wanted: &str) -> bool {
     places.iter().any(|(name, _)| *name == wanted)
-}
-
-pub(super) fn string_member(tree: &mut dyn Tree, object: NodeId, key: &str) -> Option<String> {
-    let node = (tree.kind(object) == Kind::Object).then(|| tree.member(object, key)).flatten()?;
-    let content = string_content(&tree.json(node))?.into_owned();
-    String::from_utf8(content).ok()
 }

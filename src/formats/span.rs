@@ -1,6 +1,6 @@
 //! Where the spans of OTLP and of MLflow are in a body, and where in a span its inputs, output, attributes and events.
 
-use super::record::string_member;
+use super::string_member;
 use crate::view::{Keys, Kind, NodeId, Place, Tree, View};
 
 /// What leads to spans, in both spellings of OTLP and in what MLflow's server gives: requests, traces.

@@ -12,11 +12,13 @@ use crate::{Error, ErrorCode};
 pub(crate) struct JsonDocument<'t> {
     pub(super) json: Json<'t>,
     pub(super) edits: Edits,
+    /// Whether members may be taken out.
+    pub(super) may_drop: bool,
 }
 
 impl<'t> JsonDocument<'t> {
-    fn new(json: Json<'t>) -> JsonDocument<'t> {
-        JsonDocument { json, edits: Edits::default() }
+    pub(super) fn new(json: Json<'t>) -> JsonDocument<'t> {
+        JsonDocument { json, edits: Edits::default(), may_drop: true }
     }
 
     fn render(self) -> Vec<u8> {
@@ -55,6 +57,10 @@ impl Tree for JsonDocument<'_> {
         self.json.elements(array)
     }
 
+    fn members(&mut self, object: NodeId) -> Vec<(String, NodeId)> {
+        self.json.members(object)
+    }
+
     fn len(&mut self, array: NodeId) -> usize {
         self.json.len(array)
     }
@@ -65,6 +71,10 @@ impl Tree for JsonDocument<'_> {
 
     fn json(&mut self, node: NodeId) -> Cow<'_, [u8]> {
         self.json.json(node)
+    }
+
+    fn may_drop(&self) -> bool {
+        self.may_drop
     }
 }
 
@@ -121,13 +131,18 @@ pub(super) fn within(out: Vec<u8>, body: &[u8], limits: &Limits) -> Result<Vec<u
 }
 
 /// Whether some line, but not the whole body, is a JSON object.
-pub(crate) fn has_whole_line(body: &[u8]) -> bool {
+fn has_whole_line(body: &[u8]) -> bool {
     let lines = body.split(|&byte| byte == b'\n').filter(|line| line.trim_ascii().starts_with(b"{"));
-    body.contains(&b'\n') && lines.into_iter().any(is_json)
+    body.contains(&b'\n') && lines.into_iter().any(is_value)
+}
+
+/// Whether a body is a JSON value, or some line of it is one.
+pub(super) fn is_json(body: &[u8]) -> bool {
+    has_whole_line(body) || is_value(body)
 }
 
 /// Whether the text is one JSON value.
-pub(crate) fn is_json(text: &[u8]) -> bool {
+fn is_value(text: &[u8]) -> bool {
     Json::parse(text, Limits::default().depth).is_ok()
 }
 

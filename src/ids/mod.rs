@@ -373,7 +373,7 @@ fn otlp_integer(json: &[u8]) -> Option<Vec<u8>> {
 fn only_member<'j>(json: &'j [u8], keys: &[&str]) -> Option<&'j [u8]> {
     let mut tree = Json::parse(json, 64).ok()?;
     let value = keys.iter().find_map(|key| tree.member(Json::ROOT, key))?;
-    let is_only = tree.members(Json::ROOT).count() == 1;
+    let is_only = tree.pairs(Json::ROOT).count() == 1;
     is_only.then(|| &json[tree.range(value)])
 }
 

@@ -15,6 +15,19 @@ struct Edit {
     start: usize,
     end: usize,
     bytes: Vec<u8>,
+    /// Of a member put in: how many of the bytes separate it from the next.
+    comma: usize,
+    /// Of a member taken out: whether it is the last of its object, and where the member before it ends.
+    is_last: bool,
+    before: usize,
+}
+
+/// An [`Edit`] of the body itself, when all of them are known.
+pub(crate) struct Change<'e> {
+    start: usize,
+    end: usize,
+    bytes: &'e [u8],
+    edit: &'e Edit,
 }
 
 /// Edits of one [`Json`], in the order they were asked for.
@@ -27,7 +40,8 @@ pub(crate) struct Edits {
 
 impl Edits {
     fn push(&mut self, document: u32, range: Range<usize>, bytes: Vec<u8>) {
-        self.list.push(Edit { document, start: range.start, end: range.end, bytes });
+        let Range { start, end } = range;
+        self.list.push(Edit { document, start, end, bytes, comma: 0, is_last: false, before: start });
     }
 
     /// Notes bytes to be put in place of a range of the body.
@@ -56,6 +70,14 @@ impl Json<'_> {
             return;
         }
         let document = object.document;
+        if write.drops() {
+            let members: Vec<_> = self.pairs(target).collect();
+            let mut goes = Vec::with_capacity(members.len());
+            for &(key, _) in &members {
+                goes.push(self.has_key(key, &write.key));
+            }
+            return self.remove(&members, &goes, edits);
+        }
         if let Some((key, value)) = self.find_member(target, &write.key) {
             let colon = self.between(self.node(key), self.node(value));
             let mut bytes = Vec::new();
@@ -64,10 +86,12 @@ impl Json<'_> {
         }
         let neighbour = write.before.as_ref().and_then(|key| self.find_member(target, key));
         let mut bytes = Vec::new();
-        let at = match neighbour.or(self.members(target).next()) {
+        let mut member_len = 0;
+        let at = match neighbour.or(self.pairs(target).next()) {
             Some((key, value)) => {
                 let colon = self.between(self.node(key), self.node(value));
                 member_into(write, colon, &mut bytes);
+                member_len = bytes.len();
                 self.comma_into(target, key, &mut bytes);
                 self.node(key).start as usize
             }
@@ -81,35 +105,52 @@ impl Json<'_> {
                 at
             }
         };
-        edits.push(document, at..at, bytes);
+        let comma = if member_len > 0 { bytes.len() - member_len } else { 0 };
+        edits.list.push(Edit { document, start: at, end: at, bytes, comma, is_last: false, before: at });
     }
 
     /// Takes members out of an object: each key with the key of the member that [`Json::write`] would have put it
     /// before (none: it would be the first). Only members that stand just there go.
     pub(crate) fn take_out(&self, object: NodeId, candidates: Vec<(String, Option<String>)>, edits: &mut Edits) {
-        let members: Vec<_> = self.members(object).collect();
+        let members: Vec<_> = self.pairs(object).collect();
         let position = |key: &str| members.iter().rposition(|&(node, _)| self.has_key(node, key));
         let goes = leaving(members.len(), candidates, &position);
+        self.remove(&members, &goes, edits);
+    }
+
+    /// Takes members of an object out, each with what separates it from the next.
+    fn remove(&self, members: &[(NodeId, NodeId)], goes: &[bool], edits: &mut Edits) {
         for (i, &(key, value)) in members.iter().enumerate().filter(|&(i, _)| goes[i]) {
-            let start = self.node(key).start as usize;
-            let end = match members.get(i + 1) {
-                Some(&(next, _)) => self.node(next).start as usize,
-                None => self.node(value).end as usize,
+            let Node { document, start, .. } = self.node(key);
+            let start = start as usize;
+            let before = i.checked_sub(1).map_or(start, |i| self.node(members[i].1).end as usize);
+            let (end, is_last) = match members.get(i + 1) {
+                Some(&(next, _)) => (self.node(next).start as usize, false),
+                None => (self.node(value).end as usize, true),
             };
-            edits.push(self.node(key).document, start..end, Vec::new());
+            edits.list.push(Edit { document, start, end, bytes: Vec::new(), comma: 0, is_last, before });
         }
     }
 
     /// The text of the body with all edits made.
     pub(crate) fn render(&self, edits: Edits) -> Vec<u8> {
         let mut body = Vec::new();
-        self.render_each(edits, &mut |_, text| body = text);
+        self.render_each(edits, &mut |document, changes| {
+            if document == 0 {
+                body = splice(self.whole(document), changes);
+            }
+        });
         body
     }
 
-    /// The text of each value that stands in no string, with all edits made, by the number of its document. Of those
-    /// after the first only what was edited.
-    pub(crate) fn render_each(&self, edits: Edits, tell: &mut dyn FnMut(usize, Vec<u8>)) {
+    /// The text of a document.
+    pub(crate) fn whole(&self, document: usize) -> &[u8] {
+        &self.documents[document].text
+    }
+
+    /// Tells what edits change in each value that stands in no string, in order, by the number of its document. Of those
+    /// after the first only if something changes.
+    pub(crate) fn render_each(&self, edits: Edits, tell: &mut dyn FnMut(usize, &[Change<'_>])) {
         let mut by_document: Vec<Vec<Edit>> = Vec::new();
         by_document.resize_with(self.documents.len(), Vec::new);
         for edit in edits.list {
@@ -118,25 +159,26 @@ impl Json<'_> {
         // A document is always opened after the one that holds it, so going down moves every edit out to the body.
         while let Some(edits) = by_document.pop() {
             let document = by_document.len();
+            let changes = changes(&edits);
             let Some(holder) = self.documents[document].holder else {
-                if document == 0 || !edits.is_empty() {
-                    tell(document, splice(&self.documents[document].text, &edits));
+                if document == 0 || !changes.is_empty() {
+                    tell(document, &changes);
                 }
                 continue;
             };
-            let edits = sorted(&edits);
             let mut offsets = Vec::new();
-            for edit in &edits {
-                offsets.extend([edit.start, edit.end]);
+            for change in &changes {
+                offsets.extend([change.start, change.end]);
             }
             let raw = raw_offsets(self.inside_quotes(holder), &offsets);
             let Node { document, start, .. } = self.node(holder);
             let content = start as usize + 1;
-            for (edit, raw) in edits.into_iter().zip(raw.chunks_exact(2)) {
+            for (change, raw) in changes.into_iter().zip(raw.chunks_exact(2)) {
                 let mut bytes = Vec::new();
-                escape_into(&edit.bytes, &mut bytes);
+                escape_into(change.bytes, &mut bytes);
                 let (start, end) = (content + raw[0], content + raw[1]);
-                by_document[document as usize].push(Edit { document, start, end, bytes });
+                let edit = Edit { document, start, end, bytes, comma: 0, is_last: false, before: start };
+                by_document[document as usize].push(edit);
             }
         }
     }
@@ -159,7 +201,7 @@ impl Json<'_> {
     /// Appends what separates the member with this key from the next, else from the one before. A member alone is
     /// given a comma and the white space before its key.
     fn comma_into(&self, object: NodeId, key: NodeId, out: &mut Vec<u8>) {
-        let members: Vec<_> = self.members(object).collect();
+        let members: Vec<_> = self.pairs(object).collect();
         let at = members.iter().position(|&(other, _)| other == key).unwrap_or(0);
         // The pair of this member and the next, else of the one before and this.
         let pair = members.get(at..at + 2).or(at.checked_sub(1).and_then(|before| members.get(before..=at)));
@@ -191,24 +233,7 @@ impl Json<'_> {
 
 /// A body with edits made that were noted for it alone.
 pub(crate) fn splice_body(body: &[u8], edits: &Edits) -> Vec<u8> {
-    splice(body, &edits.list)
-}
-
-/// A text with its edits made; of two that overlap the first.
-fn splice(text: &[u8], edits: &[Edit]) -> Vec<u8> {
-    let added: usize = edits.iter().map(|edit| edit.bytes.len()).sum();
-    let mut out = Vec::with_capacity(text.len() + added);
-    let mut copied = 0;
-    for edit in sorted(edits) {
-        if edit.start < copied {
-            continue;
-        }
-        out.extend_from_slice(&text[copied..edit.start]);
-        out.extend_from_slice(&edit.bytes);
-        copied = edit.end;
-    }
-    out.extend_from_slice(&text[copied..]);
-    out
+    splice(body, &changes(&edits.list))
 }
 
 /// Which of `count` members go: each candidate's key with the key of the member that it was put before (none: it was
@@ -243,8 +268,58 @@ pub(crate) fn leaving(
     goes
 }
 
-/// The edits by start; those at one place in the order in which they were asked for. A merge sort of a few lines: the
-/// one of the standard library is as large as the rest of this file in the WebAssembly module.
+/// A text with changes made.
+pub(crate) fn splice(text: &[u8], changes: &[Change<'_>]) -> Vec<u8> {
+    let added: usize = changes.iter().map(|change| change.bytes.len()).sum();
+    let mut out = Vec::with_capacity(text.len() + added);
+    splice_into(text, 0..text.len(), changes, &mut out);
+    out
+}
+
+/// Appends a part of a text with the changes made that are in it.
+pub(crate) fn splice_into(text: &[u8], part: Range<usize>, changes: &[Change<'_>], out: &mut Vec<u8>) {
+    let mut copied = part.start;
+    for change in changes {
+        if change.start >= copied && change.end <= part.end {
+            out.extend_from_slice(&text[copied..change.start]);
+            out.extend_from_slice(change.bytes);
+            copied = change.end;
+        }
+    }
+    out.extend_from_slice(&text[copied..part.end]);
+}
+
+/// What edits of one document change, in order; of two that overlap the first. Where the last member of an object goes,
+/// so does the separator before it, which stands in the text, or ends what is put in there.
+fn changes(edits: &[Edit]) -> Vec<Change<'_>> {
+    let mut changes: Vec<Change<'_>> = Vec::with_capacity(edits.len());
+    for edit in sorted(edits) {
+        let mut change = Change { start: edit.start, end: edit.end, bytes: &edit.bytes, edit };
+        if edit.is_last {
+            let mut before = edit.before;
+            // Members before it that go too are one with it.
+            while let Some(last) =
+                changes.pop_if(|last| last.end == change.start && last.start < last.end && last.bytes.is_empty())
+            {
+                (change.start, before) = (last.start, last.edit.before);
+            }
+            match changes.last_mut() {
+                Some(last) if last.end == change.start && last.edit.comma > 0 => {
+                    last.bytes = &last.bytes[..last.bytes.len() - last.edit.comma];
+                }
+                _ => change.start = before,
+            }
+        }
+        if changes.last().is_none_or(|last| last.end <= change.start) {
+            changes.push(change);
+        }
+    }
+    changes
+}
+
+/// The edits by start; those at one place in the order in which they were asked for, what is put in before what is
+/// taken out. A merge sort of a few lines: the one of the standard library is as large as the rest of this file in the
+/// WebAssembly module.
 fn sorted(edits: &[Edit]) -> Vec<&Edit> {
     let mut sorted: Vec<&Edit> = edits.iter().collect();
     let mut width = 1;
@@ -253,7 +328,7 @@ fn sorted(edits: &[Edit]) -> Vec<&Edit> {
         for pair in sorted.chunks(2 * width) {
             let (mut left, mut right) = pair.split_at(width.min(pair.len()));
             while let (Some((&l, lefts)), Some((&r, rights))) = (left.split_first(), right.split_first()) {
-                if r.start < l.start {
+                if r.start < l.start || r.start == l.start && r.start == r.end && l.start < l.end {
                     merged.push(r);
                     right = rights;
                 } else {

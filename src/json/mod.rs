@@ -11,7 +11,7 @@ use std::cmp::Ordering;
 
 use crate::view::{Kind, Names, NodeId, Tree};
 
-pub(crate) use edit::{Edits, leaving, splice_body, text_into};
+pub(crate) use edit::{Edits, leaving, splice, splice_body, splice_into, text_into};
 pub(crate) use object::{Object, listed, parse};
 pub(crate) use scan::{ScanError, TOO_DEEP, items, number_end, skip_space, value_end};
 pub(crate) use string::{quote_into, string_content, unescape};
@@ -74,7 +74,7 @@ impl<'t> Json<'t> {
     pub(crate) const ROOT: NodeId = 0;
 
     /// The members of an object: key and value, in order, repeated keys included. Another value has none.
-    pub(crate) fn members(&self, object: NodeId) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
+    pub(crate) fn pairs(&self, object: NodeId) -> impl Iterator<Item = (NodeId, NodeId)> + '_ {
         let node = self.node(object);
         let end = if node.tag == Tag::Object { node.next } else { 0 };
         let mut key = object + 1;
@@ -90,7 +90,7 @@ impl<'t> Json<'t> {
 
     /// Whether the value is an object whose first key and value have more than a colon between them.
     pub(crate) fn is_spaced(&self) -> bool {
-        let first = self.members(Json::ROOT).next();
+        let first = self.pairs(Json::ROOT).next();
         first.is_some_and(|(key, value)| self.text(key, self.range(key).end..self.range(value).start) != b":")
     }
 
@@ -158,7 +158,7 @@ impl<'t> Json<'t> {
 
     /// The last member of an object with this key: key and value.
     pub(crate) fn find_member(&self, object: NodeId, wanted: &str) -> Option<(NodeId, NodeId)> {
-        self.members(object).filter(|&(key, _)| self.has_key(key, wanted)).last()
+        self.pairs(object).filter(|&(key, _)| self.has_key(key, wanted)).last()
     }
 
     /// Makes nodes for up to `count` numbers of an array that has none for them.
@@ -202,7 +202,7 @@ impl Tree for Json<'_> {
     }
 
     fn keys(&self, object: NodeId, tell: &mut dyn FnMut(&[u8])) {
-        for (key, _) in self.members(object) {
+        for (key, _) in self.pairs(object) {
             tell(&unescape(self.inside_quotes(key)));
         }
     }
@@ -231,6 +231,22 @@ impl Tree for Json<'_> {
             Node { tag: Tag::Numbers, next: count, .. } => self.number_nodes(array, 0, count as usize),
             _ => self.nodes_in(array),
         }
+    }
+
+    fn members(&mut self, object: NodeId) -> Vec<(String, NodeId)> {
+        let mut members = Vec::new();
+        let mut known = Names::default();
+        let mut nodes: Vec<_> = self.pairs(object).collect();
+        // From the last on, so that of two with one key the last counts.
+        while let Some((key, value)) = nodes.pop() {
+            if let Some(key) = self.str(key)
+                && known.insert(&key, value).is_none()
+            {
+                members.push((key, value));
+            }
+        }
+        members.reverse();
+        members
     }
 
     fn len(&mut self, array: NodeId) -> usize {

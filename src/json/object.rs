@@ -77,7 +77,7 @@ impl<'j, 't> Object<'j, 't> {
     /// Refuses members that are not known: a typing mistake must not go unseen.
     pub(crate) fn done(&mut self, known: &[&str]) {
         let mut unknown = None;
-        for (key, _) in self.json.members(self.node) {
+        for (key, _) in self.json.pairs(self.node) {
             if unknown.is_none() && !known.iter().any(|known| self.json.has_key(key, known)) {
                 unknown = Some(key);
             }

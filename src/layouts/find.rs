@@ -38,14 +38,14 @@ type Start<'s, 'p> = (&'s Place, &'p str, bool);
 pub(super) struct Finder<'r> {
     pub tree: &'r mut dyn Tree,
     view: &'r View,
-    /// The keys of each place of the view.
+    /// The keys of each place of the view, and of those elsewhere.
     keys: Vec<Keys>,
 }
 
 impl<'r> Finder<'r> {
     pub(super) fn new(tree: &'r mut dyn Tree, view: &'r View) -> Finder<'r> {
         let mut keys = Vec::with_capacity(view.places.len());
-        for (_, place) in &view.places {
+        for (_, place) in view.places.iter().chain(&view.elsewhere) {
             keys.push(Keys::of(tree, place.node));
         }
         Finder { tree, view, keys }
@@ -69,10 +69,19 @@ impl<'r> Finder<'r> {
         self.keys.iter().any(may) || self.view.bare.as_ref().is_some_and(|(_, keys)| may(keys))
     }
 
-    /// Whether a pointer into the span finds anything.
+    /// Whether a pointer finds anything, in the span or in another record of it.
     pub(super) fn is_there(&mut self, pointer: &Pointer) -> bool {
         let starts = self.starts(None, &pointer.text, false);
         starts.into_iter().flatten().any(|(start, steps, _)| self.leads(start.node, steps))
+            || self.elsewhere(&pointer.text).is_some()
+    }
+
+    /// What a pointer finds in another record of the span.
+    pub(super) fn elsewhere(&mut self, pointer: &str) -> Option<Place> {
+        let (root, steps) = split_first(pointer)?;
+        let (_, place) = self.view.elsewhere.iter().find(|(name, _)| *name == root)?;
+        let found = *self.walk(place.node, steps).first()?;
+        Some(Place { node: found.node, path: format!("{}{steps}", place.path) })
     }
 
     fn leads(&mut self, node: NodeId, steps: &str) -> bool {

@@ -1,6 +1,7 @@
 //! Makes one field of the lists that `*` finds.
 
 use super::Join;
+use super::select::number;
 use crate::ids::{Ids, MaxIds, Refusal, too_many};
 
 /// A list that `*` found, and what its element says of it.
@@ -44,13 +45,20 @@ pub(super) fn join(parts: Vec<Part>, join: Join, by_group: bool, max: MaxIds) ->
     Ok(ids)
 }
 
-/// The parts of each group.
+/// The parts of each group; groups with a number, as the choices of a stream, in its order.
 fn groups(parts: &[Part]) -> Vec<Vec<usize>> {
     let mut groups: Vec<Vec<usize>> = Vec::new();
     for (i, part) in parts.iter().enumerate() {
-        match groups.iter_mut().find(|group| parts[group[0]].group == part.group) {
-            Some(group) => group.push(i),
-            None => groups.push(vec![i]),
+        if let Some(group) = groups.iter_mut().find(|group| parts[group[0]].group == part.group) {
+            group.push(i);
+            continue;
+        }
+        groups.push(vec![i]);
+        for at in (1..groups.len()).rev() {
+            let [left, right] = [at - 1, at].map(|at| parts[groups[at][0]].group.as_deref().and_then(number));
+            if left.is_some() && right.is_some() && left > right {
+                groups.swap(at - 1, at);
+            }
         }
     }
     groups

@@ -7,6 +7,7 @@ mod pointer;
 mod resolve;
 mod schema;
 mod select;
+mod sources;
 
 use crate::Error;
 use crate::json::{Json, listed};
@@ -15,6 +16,7 @@ use crate::report::FieldKind;
 pub(crate) use pointer::Pointer;
 pub(crate) use resolve::{Existing, Found, Target, resolve};
 pub(crate) use select::Select;
+pub(crate) use sources::Source;
 
 /// The layouts that ship, in the order in which they are tried: one that asks for more members before one that asks for
 /// fewer of them. Without the spaces between values; none stands in a name or a pointer.

@@ -6,6 +6,7 @@ use super::find::{Element, Finder, Located};
 use super::join::{Part, join};
 use super::pointer::{split_first, unescape_key};
 use super::select::number;
+use super::sources::Source;
 use super::{Field, Join, Layout, Pointer};
 use crate::ids::{self, Ids, Refusal};
 use crate::json::{items, string_content};
@@ -31,6 +32,10 @@ pub(crate) struct Target {
     pub key: String,
     pub before: Option<String>,
     pub existing: Existing,
+    /// How many ids there are, of which some may be selected.
+    pub of: usize,
+    /// The members that hold the ids, if they were asked for.
+    pub sources: Vec<Source>,
 }
 
 /// What stands where the text would go, or where the producer may have put it.
@@ -51,12 +56,19 @@ impl Existing {
     }
 }
 
-/// Finds all fields of a span, layout by layout.
-pub(crate) fn resolve(tree: &mut dyn Tree, view: &View, layouts: &[Layout], limits: &Limits) -> Vec<Found> {
+/// Finds all fields of a span, layout by layout; with the members that hold their ids, if they are to go.
+pub(crate) fn resolve(
+    tree: &mut dyn Tree,
+    view: &View,
+    layouts: &[Layout],
+    limits: &Limits,
+    with_sources: bool,
+) -> Vec<Found> {
     let mut resolver = Resolver {
         find: Finder::new(tree, view),
         view,
         limits,
+        with_sources,
         claimed: Names::default(),
         claims: Vec::new(),
         taken: Names::default(),
@@ -75,10 +87,11 @@ pub(crate) fn resolve(tree: &mut dyn Tree, view: &View, layouts: &[Layout], limi
     resolver.found
 }
 
-struct Resolver<'r> {
-    find: Finder<'r>,
-    view: &'r View,
-    limits: &'r Limits,
+pub(super) struct Resolver<'r> {
+    pub find: Finder<'r>,
+    pub view: &'r View,
+    pub limits: &'r Limits,
+    with_sources: bool,
     /// Addresses of ids that some layout has dealt with, each with its number in `claims`.
     claimed: Names,
     claims: Vec<Claim<'r>>,
@@ -152,7 +165,7 @@ impl<'r> Resolver<'r> {
         if self.taken.insert(&text_path, 0).is_some() {
             return;
         }
-        match self.target(field, element, located, &object, &text_path, &mut found) {
+        match self.target(field, element, &candidates, &object, &text_path, &mut found) {
             Ok(target) => found.target = Some(target),
             Err(refusal) => refusal.report(&mut found.report),
         }
@@ -195,12 +208,16 @@ impl<'r> Resolver<'r> {
         &mut self,
         field: &Field,
         element: Element<'_>,
-        located: &Located<'_>,
+        candidates: &[Located<'_>],
         object: &Place,
         text_path: &str,
         found: &mut Found,
     ) -> Result<Target, Box<Refusal>> {
-        let ids = self.ids(field, element, located, found)?;
+        let located = &candidates[0];
+        let all = self.joined(field, located)?;
+        let of = all.ids.len();
+        let sources = if self.with_sources { self.sources(field, candidates, &all) } else { Vec::new() };
+        let ids = self.ids(field, element, all, found)?;
         let step = self.text_step(field, object.node);
         let key = unescape_key(&step).unwrap_or_default();
         let existing = self.existing(field, element, object.node, &key, ids.rows.is_some());
@@ -212,23 +229,21 @@ impl<'r> Resolver<'r> {
         // The text stands before the member that leads to the ids.
         let inside = located.path.strip_prefix(&object.path).and_then(split_first);
         let before = inside.and_then(|(step, _)| unescape_key(step)).map(Cow::into_owned);
-        Ok(Target { ids, object: object.node, key: key.into_owned(), before, existing })
+        Ok(Target { ids, object: object.node, key: key.into_owned(), before, existing, of, sources })
     }
 
-    /// The ids of a field, joined and selected.
-    fn ids(
-        &mut self,
-        field: &Field,
-        element: Element<'_>,
-        located: &Located<'_>,
-        found: &mut Found,
-    ) -> Result<Ids, Box<Refusal>> {
-        let all = if located.pointer.is_every() {
+    /// The ids that a pointer found, joined.
+    pub(super) fn joined(&mut self, field: &Field, located: &Located<'_>) -> Result<Ids, Box<Refusal>> {
+        if located.pointer.is_every() {
             let parts = self.parts(field, located)?;
-            join(parts, field.join, field.by.is_some(), self.limits.ids_per_field)?
+            join(parts, field.join, field.by.is_some(), self.limits.ids_per_field)
         } else {
-            self.read(located.matches[0].node, located.pointer, self.limits.ids_per_field)?
-        };
+            self.read(located.matches[0].node, located.pointer, self.limits.ids_per_field)
+        }
+    }
+
+    /// Those ids of a field that it selects.
+    fn ids(&mut self, field: &Field, element: Element<'_>, all: Ids, found: &mut Found) -> Result<Ids, Box<Refusal>> {
         let all_count = all.ids.len();
         let ids = match &field.select {
             None => all,
@@ -292,7 +307,7 @@ impl<'r> Resolver<'r> {
         }
     }
 
-    fn read(&mut self, node: NodeId, pointer: &Pointer, max: usize) -> Result<Ids, Box<Refusal>> {
+    pub(super) fn read(&mut self, node: NodeId, pointer: &Pointer, max: usize) -> Result<Ids, Box<Refusal>> {
         if let Some(ids) = self.find.tree.token_ids(node).filter(|ids| ids.len() <= max) {
             return Ok(Ids::list(ids));
         }
@@ -330,6 +345,8 @@ impl<'r> Resolver<'r> {
                 }
             }
         }
+        // A text that stands in the other record of the span is not written again here.
+        let object = object.or_else(|| self.elsewhere_text(field));
         let Some(object) = object else {
             return Err(Refusal::new("no_text_place", format!("`{above}`, where the text would go, is not there")));
         };
@@ -374,6 +391,13 @@ impl<'r> Resolver<'r> {
             _ => return None,
         }
         Some(texts)
+    }
+
+    /// The object in another record of the span that has the text of a field.
+    fn elsewhere_text(&mut self, field: &Field) -> Option<Place> {
+        let text = self.find.elsewhere(&field.text.text)?;
+        let object = self.find.elsewhere(field.text.split_last().0)?;
+        (self.find.tree.kind(text.node) == Kind::String).then_some(object)
     }
 }
 

@@ -159,7 +159,7 @@ impl Object<'_, '_> {
         if self.json.kind(node) != Kind::Object {
             self.wrong("where", "an object", node);
         }
-        let members: Vec<_> = self.json.members(node).collect();
+        let members: Vec<_> = self.json.pairs(node).collect();
         for (key, value) in members {
             if matches!(self.json.kind(value), Kind::Array | Kind::Object) {
                 self.wrong("where", "an object of strings, numbers, booleans or nulls", value);

@@ -11,6 +11,9 @@ const MOST_LISTED: usize = 10_000;
 /// Most positions that [`Unknown`] lists.
 const MOST_POSITIONS: usize = 100;
 
+/// The reason of a field whose ids stay though they were to go.
+pub(crate) const NOT_DROPPED: &str = "not_dropped";
+
 /// What one enrichment did.
 #[derive(Debug, Clone, Default, PartialEq)]
 #[non_exhaustive]
@@ -47,12 +50,16 @@ pub struct FieldReport {
     pub ids: usize,
     /// What was done.
     pub status: Status,
-    /// Why the field was skipped: a stable code.
+    /// Why the field was skipped, or `not_dropped` if its ids stay though they were to go: a stable code.
     pub reason: Option<&'static str>,
     /// What was wrong and where, for a person.
     pub detail: Option<String>,
     /// Whether text that was there says what the ids say.
     pub existing: Option<Comparison>,
+    /// Addresses of the ids that were taken out, with their copies.
+    pub ids_dropped: Vec<String>,
+    /// Number of characters of the whole text, where it was shortened.
+    pub shortened: Option<usize>,
     /// The selection, where only some ids of a list are the field.
     pub select: Option<SelectReport>,
     /// Number of the choice, turn or sample, where a layout has several.
@@ -179,10 +186,14 @@ pub struct Totals {
     pub replaced: usize,
     /// Fields without text.
     pub skipped: usize,
-    /// Skipped fields by reason.
+    /// Fields by reason.
     pub reasons: Counts,
     /// Token ids of all fields.
     pub ids: usize,
+    /// Those that were taken out.
+    pub ids_dropped: usize,
+    /// Fields whose text was shortened.
+    pub shortened: usize,
     /// Ids that the tokenizers do not know.
     pub unknown_ids: usize,
     /// Kept fields whose text differs from what the ids say.
@@ -227,6 +238,8 @@ impl FieldReport {
             reason: None,
             detail: None,
             existing: None,
+            ids_dropped: Vec::new(),
+            shortened: None,
             select: None,
             index: None,
             converted: None,
@@ -248,6 +261,8 @@ impl Report {
             totals.reasons.add(reason);
         }
         totals.ids += field.ids;
+        totals.ids_dropped += if field.ids_dropped.is_empty() { 0 } else { field.ids };
+        totals.shortened += usize::from(field.shortened.is_some());
         totals.unknown_ids += field.unknown.as_ref().map_or(0, |unknown| unknown.count);
         totals.different += usize::from(field.existing == Some(Comparison::Different));
         if self.fields.len() < MOST_LISTED {
@@ -278,9 +293,12 @@ impl Report {
             let example = self.fields.iter().find(|field| field.reason == Some(reason));
             let example =
                 example.map(|field| format!(", as {}: {}", field.path, field.detail.as_deref().unwrap_or("")));
-            lines.push(format!("  skipped, {reason}: {count}{}", example.unwrap_or_default()));
+            let what = if reason == NOT_DROPPED { "ids stay" } else { "skipped" };
+            lines.push(format!("  {what}, {reason}: {count}{}", example.unwrap_or_default()));
         }
         let counts = [
+            (self.totals.ids_dropped, "ids taken out"),
+            (self.totals.shortened, "texts shortened"),
             (self.totals.unknown_ids, "ids unknown to the tokenizer, which have no text"),
             (self.totals.different, "kept texts that differ from what the ids say"),
             (self.totals.spans_without_ids, "spans without token ids"),

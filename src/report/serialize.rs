@@ -76,6 +76,10 @@ impl Report {
 
 impl FieldReport {
     fn value(&self) -> Value<'_> {
+        let ids_dropped = match &*self.ids_dropped {
+            [] => Value::Nothing,
+            paths => Value::list(paths, |path| Value::Text(path)),
+        };
         Value::Members(vec![
             ("path", Value::Text(&self.path)),
             ("textPath", Value::text(self.text_path.as_deref())),
@@ -87,6 +91,8 @@ impl FieldReport {
             ("reason", Value::text(self.reason)),
             ("detail", Value::text(self.detail.as_deref())),
             ("existing", self.existing.as_ref().map_or(Value::Nothing, Comparison::value)),
+            ("idsDropped", ids_dropped),
+            ("shortened", self.shortened.map_or(Value::Nothing, Value::Count)),
             ("select", self.select.as_ref().map_or(Value::Nothing, SelectReport::value)),
             ("index", self.index.map_or(Value::Nothing, Value::Count)),
             ("converted", Value::text(self.converted)),
@@ -162,6 +168,8 @@ impl Totals {
             ("skipped", Value::Count(self.skipped)),
             ("reasons", self.reasons.value()),
             ("ids", Value::Count(self.ids)),
+            ("idsDropped", Value::Count(self.ids_dropped)),
+            ("shortened", Value::Count(self.shortened)),
             ("unknownIds", Value::Count(self.unknown_ids)),
             ("different", Value::Count(self.different)),
             ("spansWithoutIds", Value::Count(self.spans_without_ids)),

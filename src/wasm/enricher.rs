@@ -8,8 +8,8 @@ use wasm_bindgen::prelude::*;
 use super::object::JsTree;
 use super::tokenizer::TokenizerCore;
 use super::{set, to_js, to_js_error};
-use crate::enrich::{EnrichOptions, enrich, enrich_views};
-use crate::formats::{Format, record};
+use crate::enrich::{EnrichOptions, enrich_from, enrich_views};
+use crate::formats::{Origin, tell_value, views};
 use crate::report::Report;
 use crate::tokenizer::TokenizerSet;
 
@@ -22,7 +22,7 @@ pub struct EnricherCore {
 
 #[wasm_bindgen]
 impl EnricherCore {
-    /// Reads options as JSON: `format`, `layouts`, `existing`, `skipSpecialTokens`, `limits`.
+    /// Reads options as JSON: `format`, `layouts`, `existing`, `skipSpecialTokens`, `ids`, `maxTextChars`, `limits`.
     #[wasm_bindgen(constructor)]
     pub fn new(options: &str) -> Result<EnricherCore, JsValue> {
         let options = EnrichOptions::from_json(options.as_bytes()).map_err(to_js_error)?;
@@ -35,10 +35,11 @@ impl EnricherCore {
         self.tokenizers.borrow_mut().add(pattern, tokenizer.tokenizer.clone());
     }
 
-    /// Enriches the bytes of a body: `{ body, report }`.
+    /// Enriches the bytes of a body: `{ body, report }`. Of where it comes from empty strings say nothing.
     #[wasm_bindgen(js_name = enrichBody)]
-    pub fn enrich_body(&self, body: &[u8]) -> Result<JsValue, JsValue> {
-        let enriched = enrich(body, &self.tokenizers.borrow(), &self.options).map_err(to_js_error)?;
+    pub fn enrich_body(&self, body: &[u8], content_type: &str, url: &str) -> Result<JsValue, JsValue> {
+        let origin = Origin { content_type: Some(content_type), url: Some(url) };
+        let enriched = enrich_from(body, &origin, &self.tokenizers.borrow(), &self.options).map_err(to_js_error)?;
         let result = js_sys::Object::new();
         set(&result, "body", &Uint8Array::from(enriched.body.as_slice()));
         set(&result, "report", &to_js(&enriched.report.value()));
@@ -47,9 +48,10 @@ impl EnricherCore {
 
     /// Enriches a parsed record: `{ span, report }`. The record stays as it is; what has no text in it is shared.
     pub fn enrich(&self, record: &JsValue) -> JsValue {
-        let mut report = Report { format: Format::Record.as_str(), rule: "parsed value", ..Report::default() };
         let mut tree = JsTree::new(record.clone(), self.options.limits.depth);
-        let views = record::views(&mut tree, JsTree::ROOT, "");
+        let format = tell_value(&mut tree, JsTree::ROOT, self.options.format);
+        let mut report = Report { format: format.as_str(), rule: "parsed value", ..Report::default() };
+        let views = views(&mut tree, JsTree::ROOT, "", format);
         let writes = enrich_views(&mut tree, &views, &self.tokenizers.borrow(), &self.options, &mut report);
         let result = js_sys::Object::new();
         set(&result, "span", &tree.with(&writes));

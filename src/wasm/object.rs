@@ -166,6 +166,25 @@ impl Tree for JsTree {
         elements
     }
 
+    fn members(&mut self, object: NodeId) -> Vec<(String, NodeId)> {
+        let mut members = Vec::new();
+        if let Node::Inner { json, node } = self.nodes[object as usize] {
+            for (key, node) in self.inner[json].1.members(node) {
+                members.push((key, self.push_inner(json, node)));
+            }
+            return members;
+        }
+        let keys = self.js(object).and_then(|value| Reflect::own_keys(value).ok()).unwrap_or_default();
+        for index in 0..keys.length() {
+            // A symbol is no key of JSON.
+            let Some(key) = keys.get(index).as_string() else { continue };
+            if let Some(node) = self.member(object, &key) {
+                members.push((key, node));
+            }
+        }
+        members
+    }
+
     fn len(&mut self, array: NodeId) -> usize {
         match &self.nodes[array as usize] {
             Node::Js { value, .. } if is_list(value) => list_len(value),
@@ -200,6 +219,10 @@ impl Tree for JsTree {
         }
     }
 
+    fn may_drop(&self) -> bool {
+        true
+    }
+
     fn token_ids(&mut self, array: NodeId) -> Option<Vec<u32>> {
         let value = self.js(array)?;
         if let Some(ids) = value.dyn_ref::<Uint32Array>() {
@@ -232,12 +255,16 @@ impl Copies<'_> {
     }
 
     fn write(&mut self, write: &Write) {
+        let copy = self.copy(write.object);
+        if write.drops() {
+            let _ = Reflect::delete_property(copy.unchecked_ref::<Object>(), &write.key.as_str().into());
+            return;
+        }
         let texts = Array::new();
         for text in &write.text.texts {
             texts.push(&JsValue::from_str(text));
         }
         let text = if write.text.in_rows { texts.into() } else { texts.get(0) };
-        let copy = self.copy(write.object);
         // Members keep the order they are made in, so those after the text are made again.
         let mut later = Vec::new();
         if !Reflect::has(&copy, &JsValue::from_str(&write.key)).unwrap_or(false) {

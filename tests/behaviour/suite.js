@@ -139,6 +139,20 @@ const BEHAVIOURS = {
     equal(textOf(await t2t.strip(body)), line);
     equal(textOf((await one.enrichBody(body)).body), textOf(body));
   },
+  async "the origin of a body tells its format"({ load, enricher }) {
+    const one = await enricher(await load());
+    const { report } = await one.enrichBody(bytesOf("{}"), { url: "https://host/api/bulk_log?x", contentType: null });
+    equal([report.format, report.rule], ["trackio", "URL"]);
+    await fails(() => one.enrichBody(bytesOf("{}"), { uri: "x" }), "invalid_options", /uri/);
+  },
+  async "ids go on request"({ load, enricher }) {
+    const one = await enricher(await load(), { ids: "drop" });
+    const record = { output: { response_ids: [72, 105], score: 1 } };
+    equal((await one.enrich(record)).span, { output: { response_text: "Hi", score: 1 } });
+    const { body, report } = await one.enrichBody(bytesOf(record));
+    equal(textOf(body), '{"output":{"response_text":"Hi","score":1}}');
+    equal(report.fields[0].idsDropped, ["/output/response_ids"]);
+  },
   async "the caller's bytes stay as they are"({ load, enricher }) {
     const body = bytesOf({ output: { response_ids: [72] } });
     const before = Array.from(body);

@@ -33,21 +33,21 @@ for (const name of names) {
     const meta = json(new URL("meta.json", folder));
     const enricher = enricherFor(meta.tokenizer[0]);
     for (const { file } of meta.files) {
-      // Events of a stream are no record.
-      if (file.endsWith(".sse")) continue;
       const body = readFileSync(new URL(file, folder));
       const enriched = enricher.enrichBody(body);
-      if (name !== "edge-ids-qwen3" && name !== "edge-ids-llama2") assert.deepEqual(Buffer.from(strip(enriched.body)), body);
-      body.toString().split("\n").forEach((line) => compareRecord(enricher, line));
+      // A null that a text took the place of cannot be given back.
+      if (!/edge-(ids-)?(qwen3|llama2)/.test(name)) assert.deepEqual(Buffer.from(strip(enriched.body)), body);
+      const isLines = !file.endsWith(".json");
+      for (const text of isLines ? body.toString().split("\n") : [body.toString()]) compareRecord(enricher, text);
     }
   });
 }
 
-/** A record as bytes and as an object. @param {Enricher} enricher @param {string} line */
-function compareRecord(enricher, line) {
+/** A record as bytes and as an object. @param {Enricher} enricher @param {string} text */
+function compareRecord(enricher, text) {
   let record;
   try {
-    record = JSON.parse(line);
+    record = JSON.parse(text);
   } catch {
     return;
   }
@@ -58,11 +58,11 @@ function compareRecord(enricher, line) {
   const fromObject = enricher.enrich(deepFreeze(record));
   // Through JSON, which has no -0.
   assert.deepEqual(JSON.parse(JSON.stringify(fromObject.span)), JSON.parse(new TextDecoder().decode(fromBytes.body)));
-  const { format, rule, ...rest } = fromBytes.report;
-  assert.deepEqual({ ...fromObject.report, format, rule }, { format, rule, ...rest });
+  const { rule, ...rest } = fromBytes.report;
+  assert.deepEqual({ ...fromObject.report, rule }, { rule, ...rest });
   if (fromObject.report.totals.decoded === 0) assert.ok(fromObject.span === record || fromObject.report.totals.replaced > 0);
 }
 
 test("all captures were there", () => {
-  assert.ok(names.length >= 42 && records > 160, `${names.length} captures, ${records} records`);
+  assert.ok(names.length >= 49 && records > 200, `${names.length} captures, ${records} records`);
 });

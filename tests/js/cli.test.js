@@ -191,6 +191,24 @@ test("a layout of one's own is used instead", async () => {
   assert.equal((await enrich(["--layout", "verl"], line("Hi"))).stdout.toString(), texted("Hi"));
 });
 
+test("ids go and texts are cut on request, and the summary says so", async () => {
+  const { status, stdout, stderr } = await enrich(["--drop-ids", "--max-text-chars", "2"], `${line("Hi")}\n${line("you")}\n`);
+  assert.equal(status, 0);
+  assert.equal(stdout.toString(), `{"output":{"response_text":"Hi"}}\n${texted("you").replace('"you"', '"yo"')}\n`);
+  assert.match(stderr, /\n2 token ids taken out\n1 text shortened\nids stay, not_dropped: stdin:2 .*: the text is shortened\n$/);
+});
+
+test("an event stream is read whole, by its content or its name", async () => {
+  const event = `data: ${JSON.stringify({ output_ids: byteIds("Hi") })}\n\n`;
+  const ours = 'data: {"token2text": {"response_text": "Hi"}}\n\n';
+  const { stdout, stderr } = await enrich([], `${event}data: [DONE]\n\n`);
+  assert.equal(stdout.toString(), `${event}${ours}data: [DONE]\n\n`);
+  assert.match(stderr, /^1 record: 1 text written/);
+  write("in.sse.gz", gzipSync(`unknown: x\n\n${event}`));
+  assert.equal((await enrich(["in.sse.gz"])).stdout.toString(), `unknown: x\n\n${event}${ours}`);
+  assert.equal((await run(["strip"], stdout)).stdout.toString(), `${event}data: [DONE]\n\n`);
+});
+
 test("wrong usage is told in one line and exits with 2", async () => {
   /** @type {[string[], RegExp][]} */
   const table = [
@@ -205,6 +223,7 @@ test("wrong usage is told in one line and exits with 2", async () => {
     [["enrich", "-t", "tokenizer.json", "--compat", "v3"], /--compat must be/],
     [["enrich", "-t", "tokenizer.json", "--format", "parquet"], /parquet/],
     [["enrich", "-t", "tokenizer.json", "--layout", "missing.json"], /missing\.json/],
+    [["enrich", "-t", "tokenizer.json", "--max-text-chars", "many"], /--max-text-chars must be a whole number/],
     [["strip", "-t", "tokenizer.json"], /-t/],
   ];
   for (const [args, words] of table) {

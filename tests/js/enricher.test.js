@@ -99,6 +99,36 @@ test("skipSpecialTokens and existing are followed", () => {
   assert.equal(JSON.parse(text(enricher.enrichBody(body).body)).output.response_text, "old");
 });
 
+test("ids go and texts are cut on request", () => {
+  const drop = new Enricher(tokenizer, { ids: "drop", maxTextChars: 2 });
+  const input = structuredClone(record);
+  const { span, report } = drop.enrich(input);
+  assert.deepEqual(span, { name: "run", inputs: {}, output: { prompt_text: "Hi", response_text: "ye", response_ids: byteIds("yes"), score: 1 } });
+  assert.deepEqual(input, record);
+  assert.deepEqual(JSON.parse(text(drop.enrichBody(jsonBytes(record)).body)), span);
+  const [prompt, response] = report.fields;
+  assert.deepEqual([prompt.idsDropped, prompt.shortened, prompt.reason], [["/inputs/prompt_ids"], undefined, undefined]);
+  assert.deepEqual([response.idsDropped, response.shortened, response.reason], [undefined, 3, "not_dropped"]);
+  assert.deepEqual([report.totals.idsDropped, report.totals.shortened, report.totals.reasons], [2, 1, { not_dropped: 1 }]);
+  assert.throws(() => new Enricher(tokenizer, { maxTextChars: -1 }), failure("invalid_options", /maxTextChars/));
+});
+
+test("the format is told by the content and by the origin", () => {
+  const rule = (/** @type {any} */ body, /** @type {any} */ origin) => {
+    const { report } = enricher.enrichBody(typeof body === "string" ? new TextEncoder().encode(body) : jsonBytes(body), origin);
+    return [report.format, report.rule, ...report.warnings.map(({ code }) => code)];
+  };
+  const call = { op_name: "g", trace_id: "t", output: { token_ids: [72] } };
+  assert.deepEqual(rule(call, undefined), ["weave", "Weave calls/stream_query"]);
+  assert.deepEqual(rule(call, { url: new URL("http://h/api/bulk_log") }), ["weave", "Weave calls/stream_query", "ambiguous_format"]);
+  assert.deepEqual(rule({}, { url: "/api/bulk_log", contentType: null }), ["trackio", "URL"]);
+  assert.deepEqual(rule("x\n\ndata: {}\n\n", { contentType: "text/event-stream" }), ["sse", "content type"]);
+  assert.throws(() => rule({}, { type: "x" }), failure("invalid_options", /contentType/));
+  assert.equal(enricher.enrich(call).report.format, "weave");
+  const format = /** @type {const} */ ("record");
+  assert.equal(new Enricher(tokenizer, { format }).enrich(call).report.format, "record");
+});
+
 test("tokenizers are chosen by the model's name", () => {
   const upper = byteLevel();
   upper.model.vocab = Object.fromEntries(Object.entries(upper.model.vocab).map(([token, id]) => [token, id === 104 ? 72 : id === 72 ? 104 : id]));

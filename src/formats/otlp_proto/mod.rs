@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use super::span::{REREAD, role};
 use super::{Part, span, text};
-use crate::json::{Edits, Json, TOO_DEEP, splice_body};
+use crate::json::{Edits, Json, TOO_DEEP, splice, splice_body};
 use crate::limits::Limits;
 use crate::view::{Kind, NodeId, Tree};
 use crate::{Error, ErrorCode};
@@ -305,7 +305,10 @@ impl OtlpProto<'_> {
         let mut texts = Vec::new();
         let edits = std::mem::take(&mut self.edits);
         if !edits.is_empty() {
-            self.json.render_each(edits, &mut |document, text| texts.push((document, text)));
+            let json = &self.json;
+            json.render_each(edits, &mut |document, changes| {
+                texts.push((document, splice(json.whole(document), changes)));
+            });
         }
         // The last comes first.
         for (document, text) in texts {

@@ -8,10 +8,8 @@ use std::borrow::Cow;
 
 use super::Part;
 use super::span::{self, MARK, MAX_LISTS, REREAD, ROLE_SHIFT, role, shown};
-use super::text::{self, JsonDocument};
-use crate::Error;
+use super::text::JsonDocument;
 use crate::json::{Json, number_end, string_content};
-use crate::limits::Limits;
 use crate::view::{Kind, NodeId, Tree};
 
 /// What a node is shown as: plain JSON; a part of the format (a span, and what leads to it); events, and one of them; the
@@ -39,20 +37,8 @@ const ARRAY: (&str, &str) = ("arrayValue", "array_value");
 /// The root of a document.
 const ROOT: NodeId = PART << ROLE_SHIFT;
 
-/// Rewrites a body value by value. `is_reread`: MLflow reads it, and what stands in the attributes of its spans again.
-pub(super) fn rewrite(
-    body: &[u8],
-    limits: &Limits,
-    is_reread: bool,
-    edit: &mut dyn FnMut(&str, Part<'_>),
-) -> Result<Vec<u8>, Error> {
-    text::rewrite(body, limits, &mut |path, value| match value {
-        Ok(document) => edit_one(document, path, is_reread, edit),
-        Err(why) => edit(path, Err(why)),
-    })
-}
-
-fn edit_one(document: &mut JsonDocument<'_>, path: &str, is_reread: bool, edit: &mut dyn FnMut(&str, Part<'_>)) {
+/// Has a value edited. `is_reread`: MLflow reads it, and what stands in the attributes of its spans again.
+pub(super) fn edit(document: &mut JsonDocument<'_>, path: &str, is_reread: bool, edit: &mut dyn FnMut(&str, Part<'_>)) {
     let is_spaced = document.json.is_spaced();
     // What MLflow's server gives out is spelled with underscores too.
     let is_snake = !is_reread || document.member(Json::ROOT, "resource_spans").is_some();
@@ -82,7 +68,7 @@ impl<'d, 't> Typed<'d, 't> {
     /// What a value is, and where its content is. Of several types the last counts.
     fn content(&self, value: NodeId) -> (Kind, NodeId) {
         let mut content = (Kind::Null, value);
-        for (key, node) in self.stored().members(value) {
+        for (key, node) in self.stored().pairs(value) {
             let name = self.stored().string(key).unwrap_or_default();
             for (camel, snake, kind) in TYPES {
                 let is_there = *name == *camel.as_bytes() || *name == *snake.as_bytes();

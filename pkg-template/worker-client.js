@@ -51,7 +51,7 @@ export function terminate() {
 }
 
 /** @type {(tokenizer: Tokenizer) => Remote} */
-let remoteOf;
+let aliveRemote;
 
 /** A loaded `tokenizer.json` in the worker: token ids to text, equal to Python `tokenizers` byte for byte. */
 export class Tokenizer {
@@ -68,7 +68,7 @@ export class Tokenizer {
   }
 
   static {
-    remoteOf = (tokenizer) => tokenizer.#remote;
+    aliveRemote = (tokenizer) => tokenizer.#alive();
   }
 
   /**
@@ -190,8 +190,7 @@ export class Tokenizer {
   }
 
   #alive() {
-    if (!this.#remote.isFreed) return this.#remote;
-    throw new Token2TextError("freed", "this Tokenizer was freed; load it again with `await Tokenizer.load(...)`");
+    return this.#remote.alive("Tokenizer", "load it again with `await Tokenizer.load(...)`");
   }
 }
 
@@ -216,12 +215,9 @@ export class Enricher {
    */
   static async create(tokenizers, options = {}) {
     const entries = tokenizerEntries(tokenizers, (value) => value instanceof Tokenizer).map(
-      ([pattern, tokenizer]) => /** @type {const} */ ([pattern, remoteOf(tokenizer)]),
+      ([pattern, tokenizer]) => /** @type {const} */ ([pattern, aliveRemote(tokenizer)]),
     );
     const plain = JSON.parse(optionsText(options, "Enricher.create"));
-    if (entries.some(([, remote]) => remote.isFreed)) {
-      throw new Token2TextError("freed", "a Tokenizer for this Enricher was freed; load it again with `await Tokenizer.load(...)`");
-    }
     const remote = new Remote(async (makes) => {
       // A tokenizer that was freed is only made again for this.
       for (const [, tokenizer] of entries) tokenizer.hold();
@@ -270,8 +266,7 @@ export class Enricher {
   }
 
   #alive() {
-    if (!this.#remote.isFreed) return this.#remote;
-    throw new Token2TextError("freed", "this Enricher was freed; make another with `await Enricher.create(tokenizers, options)`");
+    return this.#remote.alive("Enricher", "make another with `await Enricher.create(tokenizers, options)`");
   }
 }
 

@@ -1,4 +1,5 @@
 /** Objects that live in the worker. */
+import { Token2TextError } from "./errors.js";
 import { isStarted, nextId, post, send, start, workerNumber } from "./worker-connection.js";
 
 /** Frees objects in the worker that nobody refers to here. @type {FinalizationRegistry<Remote>} */
@@ -20,6 +21,17 @@ export class Remote {
   /** @param {(handle: number) => Promise<unknown>} make Makes the object in the running worker under a handle. */
   constructor(make) {
     this.#make = make;
+  }
+
+  /**
+   * This, unless its owner has given it up.
+   *
+   * @param {string} name Of the owner's class, for the message.
+   * @param {string} cure How to make another.
+   */
+  alive(name, cure) {
+    if (!this.isFreed) return this;
+    throw new Token2TextError("freed", `this ${name} was freed; ${cure}`);
   }
 
   /** @param {object} owner When it is gone, so is this. */

@@ -2,7 +2,7 @@
 
 mod drop;
 
-use crate::formats::{Format, Origin, rewrite, tell};
+use crate::formats::{Format, Origin, detect, rewrite};
 use crate::ids::{Ids, Refusal};
 use crate::layouts::{Existing as Standing, Found, Layout, Target, resolve};
 use crate::limits::Limits;
@@ -103,9 +103,9 @@ pub fn enrich_from(
     options: &EnrichOptions,
 ) -> Result<Enriched, Error> {
     check_size(body, &options.limits)?;
-    let mut told = tell(body, options.format, origin)?;
+    let mut detected = detect(body, options.format, origin)?;
     let mut report = Report::default();
-    let body = rewrite(body, &mut told, &options.limits, &mut |path, part| match part {
+    let body = rewrite(body, &mut detected, &options.limits, &mut |path, part| match part {
         Ok((document, views)) => {
             for write in enrich_views(document, &views, tokenizers, options, &mut report) {
                 document.write(&write);
@@ -113,9 +113,9 @@ pub fn enrich_from(
         }
         Err(why) => report.warn("invalid_body", why, path.to_owned()),
     })?;
-    let format = if told.format == Format::Auto { Format::Record } else { told.format };
-    (report.format, report.rule) = (format.as_str(), told.rule);
-    if let Some(doubt) = told.doubt() {
+    let format = if detected.format == Format::Auto { Format::Record } else { detected.format };
+    (report.format, report.rule) = (format.as_str(), detected.rule);
+    if let Some(doubt) = detected.doubt() {
         report.warn("ambiguous_format", doubt, String::new());
     }
     Ok(Enriched { body, report })
@@ -130,8 +130,8 @@ pub fn enrich_from(
 /// As [`enrich`].
 pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
     check_size(body, &options.limits)?;
-    let mut told = tell(body, options.format, &Origin::default())?;
-    rewrite(body, &mut told, &options.limits, &mut |_, part| {
+    let mut detected = detect(body, options.format, &Origin::default())?;
+    rewrite(body, &mut detected, &options.limits, &mut |_, part| {
         let Ok((document, views)) = part else { return };
         for view in views {
             let (mut by_object, mut index) = (Vec::<(NodeId, Vec<_>)>::new(), Names::default());

@@ -1,8 +1,8 @@
 //! Wire formats: where in a body the spans are, and where in a span its inputs, output and attributes.
 
+mod detect;
 mod otlp_proto;
 mod record;
-mod sign;
 mod span;
 mod sse;
 mod text;
@@ -10,10 +10,10 @@ mod trackio;
 mod typed;
 mod weave;
 
-pub use sign::Origin;
+pub use detect::Origin;
 #[cfg(target_arch = "wasm32")]
-pub(crate) use sign::tell_value;
-pub(crate) use sign::{Told, tell};
+pub(crate) use detect::detect_value;
+pub(crate) use detect::{Detected, detect};
 
 use crate::Error;
 use crate::json::{Json, string_content};
@@ -24,7 +24,7 @@ use crate::view::{Kind, NodeId, Place, Tree, View, Write};
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Format {
-    /// Told from the body.
+    /// Detected from the body.
     #[default]
     Auto,
     /// JSON: an object, an array of objects, or JSON lines, with `inputs`, `output` or `outputs` and `attributes`, or
@@ -87,17 +87,17 @@ pub(crate) type Part<'p> = Result<(&'p mut dyn Document, Vec<View>), String>;
 /// touches are copied.
 pub(crate) fn rewrite(
     body: &[u8],
-    told: &mut Told,
+    detected: &mut Detected,
     limits: &Limits,
     edit: &mut dyn FnMut(&str, Part<'_>),
 ) -> Result<Vec<u8>, Error> {
-    match told.format {
+    match detected.format {
         Format::Sse => sse::rewrite(body, limits, edit),
         Format::OtlpProto => otlp_proto::rewrite(body, limits, edit),
         _ => text::rewrite(body, limits, &mut |path, value| match value {
             Ok(document) => {
-                told.settle(document, path);
-                match told.format {
+                detected.settle(document, path);
+                match detected.format {
                     Format::OtlpJson => typed::edit(document, path, true, edit),
                     Format::Mlflow => typed::edit(document, path, false, edit),
                     format => {

@@ -9,7 +9,7 @@ use super::object::JsTree;
 use super::tokenizer::TokenizerCore;
 use super::{set, to_js, to_js_error};
 use crate::enrich::{EnrichOptions, enrich_from, enrich_views};
-use crate::formats::{Origin, tell_value, views};
+use crate::formats::{Origin, detect_value, views};
 use crate::report::Report;
 use crate::tokenizer::TokenizerSet;
 
@@ -49,7 +49,7 @@ impl EnricherCore {
     /// Enriches a parsed record: `{ span, report }`. The record stays as it is; what has no text in it is shared.
     pub fn enrich(&self, record: &JsValue) -> JsValue {
         let mut tree = JsTree::new(record.clone(), self.options.limits.depth);
-        let format = tell_value(&mut tree, JsTree::ROOT, self.options.format);
+        let format = detect_value(&mut tree, JsTree::ROOT, self.options.format);
         let mut report = Report { format: format.as_str(), rule: "parsed value", ..Report::default() };
         let views = views(&mut tree, JsTree::ROOT, "", format);
         let writes = enrich_views(&mut tree, &views, &self.tokenizers.borrow(), &self.options, &mut report);

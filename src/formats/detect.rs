@@ -17,11 +17,11 @@ pub struct Origin<'o> {
     pub url: Option<&'o str>,
 }
 
-/// The format of a body, as far as it is told.
-pub(crate) struct Told {
+/// The format of a body, as far as it is detected.
+pub(crate) struct Detected {
     /// [`Format::Auto`] for JSON of which no object or list is seen yet.
     pub format: Format,
-    /// What told it, for the report.
+    /// What it was detected by, for the report.
     pub rule: &'static str,
     /// Another format that fits too.
     pub other: Option<Sign>,
@@ -83,14 +83,14 @@ const CONTENT_TYPES: [(Format, &str); 2] =
     [(Format::Sse, "text/event-stream"), (Format::OtlpProto, "application/x-protobuf")];
 
 /// Tells the format of a body; of JSON the first value does, when it is read.
-pub(crate) fn tell(body: &[u8], asked: Format, origin: &Origin<'_>) -> Result<Told, Error> {
+pub(crate) fn detect(body: &[u8], asked: Format, origin: &Origin<'_>) -> Result<Detected, Error> {
     if body.starts_with(&[0x1F, 0x8B]) {
         let what = "the body is gzip: decompress it first (the command line tool does so by itself)";
         return Err(Error::new(ErrorCode::CompressedInput, what));
     }
-    let told = |format, rule, other| Ok(Told { format, rule, other });
+    let detected = |format, rule, other| Ok(Detected { format, rule, other });
     if asked != Format::Auto {
-        return told(asked, "asked for", None);
+        return detected(asked, "asked for", None);
     }
     let start = skip_space(body, text::after_byte_order_mark(body));
     let (by_url, by_content_type) = (by_url(origin), by_content_type(origin));
@@ -102,17 +102,17 @@ pub(crate) fn tell(body: &[u8], asked: Format, origin: &Origin<'_>) -> Result<To
     {
         // One URL takes both spellings.
         let other = by_origin.filter(|(format, _)| *format != Format::OtlpJson);
-        return told(Format::OtlpProto, "protocol buffers", other);
+        return detected(Format::OtlpProto, "protocol buffers", other);
     }
     match body.get(start) {
-        None => told(Format::Record, "empty body", None),
-        Some(_) if may_be_json => told(Format::Auto, "JSON", by_origin),
-        Some(_) if sse::is_stream(&body[start..]) => told(Format::Sse, "event stream", by_origin),
+        None => detected(Format::Record, "empty body", None),
+        Some(_) if may_be_json => detected(Format::Auto, "JSON", by_origin),
+        Some(_) if sse::is_stream(&body[start..]) => detected(Format::Sse, "event stream", by_origin),
         // A broken first line does not hide the whole ones after it.
-        Some(_) if text::is_json(body) => told(Format::Auto, "JSON", by_origin),
+        Some(_) if text::is_json(body) => detected(Format::Auto, "JSON", by_origin),
         // An event stream may begin with anything.
         _ => match by_content_type.filter(|sign| !is_json(sign.0)).or(by_url) {
-            Some((format, rule)) if !is_json(format) => told(format, rule, None),
+            Some((format, rule)) if !is_json(format) => detected(format, rule, None),
             _ => {
                 let what =
                     "the body is neither JSON, JSON lines, an event stream nor OTLP; no other format is read yet";
@@ -122,17 +122,17 @@ pub(crate) fn tell(body: &[u8], asked: Format, origin: &Origin<'_>) -> Result<To
     }
 }
 
-impl Told {
+impl Detected {
     /// Tells by the first value of the body, which has an address if there are several.
     pub(super) fn settle(&mut self, tree: &mut dyn Tree, path: &str) {
         if self.format != Format::Auto || !matches!(tree.kind(Json::ROOT), Kind::Object | Kind::Array) {
             return;
         }
         let by_origin = self.other.take();
-        let (told, other) = by_signs(tree, Json::ROOT, true);
+        let (detected, other) = by_signs(tree, Json::ROOT, true);
         self.other = other;
-        (self.format, self.rule) = match (told, by_origin) {
-            (Some(told), _) => told,
+        (self.format, self.rule) = match (detected, by_origin) {
+            (Some(detected), _) => detected,
             (None, Some(by_origin)) if is_json(by_origin.0) => by_origin,
             _ => (Format::Record, if path.is_empty() { "JSON" } else { "JSON lines" }),
         };
@@ -148,7 +148,7 @@ impl Told {
 
 /// Tells the format of a value that was parsed, among those that are read of one.
 #[cfg(target_arch = "wasm32")]
-pub(crate) fn tell_value(tree: &mut dyn Tree, root: NodeId, asked: Format) -> Format {
+pub(crate) fn detect_value(tree: &mut dyn Tree, root: NodeId, asked: Format) -> Format {
     match asked {
         Format::Record | Format::Weave | Format::Trackio => asked,
         _ => by_signs(tree, root, false).0.map_or(Format::Record, |(format, _)| format),
@@ -166,9 +166,9 @@ fn by_signs(tree: &mut dyn Tree, root: NodeId, with_spans: bool) -> (Option<Sign
     if let Some(first) = tree.element(root, 0) {
         place.node = first;
     }
-    let (mut told, mut other) = (None, None);
+    let (mut detected, mut other) = (None, None);
     if with_spans {
-        told = span_sign(tree, root, 0);
+        detected = span_sign(tree, root, 0);
     }
     for (format, rule, needed) in &SIGNS {
         let mut has_all = true;
@@ -176,13 +176,13 @@ fn by_signs(tree: &mut dyn Tree, root: NodeId, with_spans: bool) -> (Option<Sign
             has_all = has_all && place.find(tree, steps).is_some();
         }
         if has_all {
-            let (first, _) = *told.get_or_insert((*format, *rule));
+            let (first, _) = *detected.get_or_insert((*format, *rule));
             if first != *format {
                 other = Some((*format, *rule));
             }
         }
     }
-    (told, other)
+    (detected, other)
 }
 
 /// The first sign of spans in an object or the first element of a list, or in the containers of spans inside it.

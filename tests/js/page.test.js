@@ -38,13 +38,22 @@ async function decode(page, trace, tokenizer = tokenizerFile) {
   await page.goto(server.url);
   await page.setInputFiles("#tokenizer-file", tokenizer);
   await page.setInputFiles("#trace-file", trace);
-  await done(page, "trace");
+  // The file is done once when it is read, and again when it is decoded.
+  await page.locator('#trace-source[data-state="done"] .status', { hasText: /: [\d,]+ records$/ }).waitFor();
+  await painted(page);
 }
 
 /** @param {Page} page @param {"trace" | "tokenizer"} which @param {string} state */
 async function done(page, which, state = "done") {
   await page.locator(`#${which}-source[data-state="${state}"]`).waitFor();
-  await page.waitForTimeout(50);
+  await painted(page);
+}
+
+/** Records have no inner text before a frame has shown that they are in sight. @param {Page} page */
+async function painted(page) {
+  await page.evaluate(async () => {
+    for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+  });
 }
 
 test("two files give readable records", () =>
@@ -68,6 +77,7 @@ test("the order of the files does not matter, and gzip is opened", () =>
     assert.match(await page.locator("#trace-source .status").innerText(), /waiting for a tokenizer/);
     await page.setInputFiles("#tokenizer-file", file("tokenizer.json.gz", gzipSync(jsonBytes(byteLevel()))));
     await page.locator(".record").waitFor();
+    await painted(page);
     assert.match(await page.locator(".response .text").innerText(), /^zipped/);
   }));
 
@@ -107,6 +117,7 @@ test("search filters and marks", () =>
     await decode(page, traceFile(record("apple"), record("Pear and APPLE"), record("plum")));
     await page.fill("#search", "apple");
     await page.locator("#matches", { hasText: "2 of 3 records" }).waitFor();
+    await painted(page);
     assert.equal(await page.locator(".record").count(), 2);
     assert.equal(await page.locator(".record").nth(1).locator(".response mark").innerText(), "APPLE");
     await page.fill("#search", "no such thing");
@@ -163,6 +174,7 @@ test("files dropped anywhere go where they belong", () =>
     );
     await page.dispatchEvent("body", "drop", { dataTransfer: data });
     await page.locator(".record").waitFor();
+    await painted(page);
     assert.match(await page.locator(".response .text").innerText(), /^dropped/);
   }));
 
@@ -188,5 +200,6 @@ test("five thousand records stay usable", () =>
     assert.ok(longest < 500, `the page froze for ${longest} ms`);
     await page.fill("#search", "number 4321 ");
     await page.locator("#matches", { hasText: "1 of 5,000 records" }).waitFor();
+    await painted(page);
     assert.match(await page.locator(".response .text").innerText(), /^number 4321/);
   }));

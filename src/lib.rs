@@ -39,6 +39,7 @@ mod layouts;
 mod limits;
 mod options;
 mod report;
+mod span;
 pub mod tokenizer;
 mod view;
 
@@ -48,6 +49,7 @@ pub use formats::{Format, Origin};
 pub use layouts::Layout;
 pub use limits::Limits;
 pub use report::{Comparison, Counts, FieldKind, FieldReport, Report, SelectReport, Status, Totals, Unknown, Warning};
+pub use span::{Span, SpanField, SpanStatus, Trajectory};
 #[cfg(feature = "general")]
 pub use tokenizer::EncodeOptions;
 pub use tokenizer::{Compat, DecodeOptions, Engine, LoadOptions, Tokenizer, TokenizerInfo, TokenizerSet};

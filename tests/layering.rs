@@ -6,25 +6,28 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Each module of `src`, and the modules it may name besides [`EVERYONE`].
-const MAY_NAME: [(&str, &[&str]); 14] = [
+const MAY_NAME: [(&str, &[&str]); 17] = [
     ("base64", &[]),
     ("error", &[]),
     ("view", &[]),
     ("limits", &[]),
     ("report", &[]),
+    ("span", &[]),
     ("json", &[]),
     ("ids", &[]),
     ("tokenizer", &[]),
     ("layouts", &["ids"]),
     ("formats", &["layouts"]),
     ("enrich", &["formats", "layouts", "ids", "tokenizer"]),
-    ("options", &["enrich", "formats", "layouts"]),
-    ("wasm", &["options", "enrich", "formats", "layouts", "tokenizer"]),
-    ("lib", &["options", "enrich", "formats", "layouts", "ids", "tokenizer", "wasm"]),
+    ("read", &["formats", "layouts", "ids"]),
+    ("write", &["formats"]),
+    ("options", &["enrich", "formats", "layouts", "read", "write"]),
+    ("wasm", &["options", "enrich", "read", "write", "formats", "layouts", "tokenizer"]),
+    ("lib", &["options", "enrich", "read", "write", "formats", "layouts", "ids", "tokenizer", "wasm"]),
 ];
 
 /// Modules that every other may name. `Error` and `ErrorCode` stand at the root of the crate.
-const EVERYONE: [&str; 8] = ["base64", "error", "report", "limits", "json", "view", "Error", "ErrorCode"];
+const EVERYONE: [&str; 9] = ["base64", "error", "report", "span", "limits", "json", "view", "Error", "ErrorCode"];
 
 /// Crates that only one part may name.
 const WALLED: [(&str, &str); 5] = [

@@ -232,8 +232,8 @@ pub(crate) struct View {
     pub bare: Option<(Place, Keys)>,
     /// The object for a text that stands beside the output.
     pub whole: Option<Place>,
-    /// Strings whose JSON may repeat members of that object.
-    pub copies: Vec<Place>,
+    /// Values, or strings with JSON inside, that may repeat what stands at another address.
+    pub copies: Vec<(String, Place)>,
     /// Name of the model, if the span tells.
     pub model: Option<String>,
 }

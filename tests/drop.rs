@@ -2,6 +2,8 @@
 #![cfg(not(target_arch = "wasm32"))]
 
 mod common;
+#[path = "common/otlp_encode.rs"]
+mod otlp_encode;
 
 use common::{letters, real_set};
 use serde_json::Value;
@@ -210,24 +212,122 @@ fn texts_are_cut_between_characters() {
     assert_eq!(value["response_text"].as_str().unwrap().chars().count(), 1);
 }
 
+/// A span of OTLP/JSON with attributes, and `more` of its members.
+fn request(attributes: &str, more: &str) -> String {
+    format!(r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{{"attributes":[{attributes}]{more}}}]}}]}}]}}"#)
+}
+
+/// Drops ids among attributes in OTLP/JSON and in the same request as protocol buffers; gives the attributes after, and
+/// the addresses of the ids inside the attributes.
+fn dropped_attributes(attributes: &str, more: &str) -> (String, Vec<String>) {
+    let before = request(attributes, more);
+    let (after, fields) = dropped(&before, DROP);
+    let value = |json: &str| serde_json::from_str::<Value>(json).unwrap();
+    let options = EnrichOptions::from_json(DROP.as_bytes()).unwrap();
+    let proto = enrich(&otlp_encode::request(&value(&before)), &letters(), &options).unwrap();
+    // Every length is right, and nothing else changed.
+    assert_eq!(proto.body, otlp_encode::request(&value(&after)), "{before}");
+    assert_eq!(enrich(&proto.body, &letters(), &options).unwrap().body, proto.body);
+    let paths = |fields: &[FieldReport]| fields.iter().flat_map(|field| field.ids_dropped.clone()).collect::<Vec<_>>();
+    assert_eq!(paths(&proto.report.fields), paths(&fields));
+    for (proto, json) in proto.report.fields.iter().zip(&fields) {
+        assert_eq!((proto.status, proto.reason, &proto.detail), (json.status, json.reason, &json.detail), "{before}");
+    }
+    let [start, end] = request("|", more).split('|').map(str::len).collect::<Vec<_>>()[..] else { panic!() };
+    let inside = paths(&fields).into_iter().map(|path| path.split_once("/spans/0").unwrap().1.to_owned()).collect();
+    (after[start..after.len() - end].to_owned(), inside)
+}
+
 #[test]
-fn ids_of_spans_and_events_stay_and_the_report_says_so() {
-    for (body, expected) in [
+fn ids_go_out_of_every_container_of_a_span() {
+    for (before, after, paths) in [
+        // JSON in a string: the member in it.
         (
-            r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"output.value","value":{"stringValue":"{\"token_ids\":[1]}"}}]}]}]}]}"#,
-            r#"{"resourceSpans":[{"scopeSpans":[{"spans":[{"attributes":[{"key":"output.value","value":{"stringValue":"{\"response_text\":\"b\",\"token_ids\":[1]}"}}]}]}]}]}"#,
+            r#"{"key":"output.value","value":{"stringValue":"{\"x\": \"\\u00e9\", \"token_ids\": [1]}"}}"#,
+            r#"{"key":"output.value","value":{"stringValue":"{\"x\": \"\\u00e9\", \"response_text\": \"b\"}"}}"#,
+            &["/attributes/output.value/!json/token_ids"][..],
+        ),
+        // Pairs: the pair, first, last and alone; masks stay.
+        (
+            r#"{"key":"mlflow.spanOutputs","value":{"kvlistValue":{"values":[{"key":"response_ids","value":{"arrayValue":{"values":[{"intValue":"1"}]}}},{"key":"response_mask","value":{"arrayValue":{"values":[{"intValue":"1"}]}}}]}}}"#,
+            r#"{"key":"mlflow.spanOutputs","value":{"kvlistValue":{"values":[{"key":"response_text","value":{"stringValue":"b"}},{"key":"response_mask","value":{"arrayValue":{"values":[{"intValue":"1"}]}}}]}}}"#,
+            &["/attributes/mlflow.spanOutputs/response_ids"],
         ),
         (
-            r#"{"spans":[{"start_time_unix_nano":1,"attributes":{"mlflow.spanOutputs":"{\"token_ids\":[1]}"}}]}"#,
-            r#"{"spans":[{"start_time_unix_nano":1,"attributes":{"mlflow.spanOutputs":"{\"response_text\":\"b\",\"token_ids\":[1]}"}}]}"#,
+            r#"{"key":"mlflow.spanOutputs","value":{"kvlistValue":{"values":[{"key":"x","value":{}},  {"key":"token_ids","value":{"arrayValue":{"values":[{"intValue":"1"}]}}}]}}}"#,
+            r#"{"key":"mlflow.spanOutputs","value":{"kvlistValue":{"values":[{"key":"x","value":{}},  {"key":"response_text","value":{"stringValue":"b"}}]}}}"#,
+            &["/attributes/mlflow.spanOutputs/token_ids"],
         ),
         (
-            "data: {\"output_ids\":[1]}\n\n",
-            "data: {\"output_ids\":[1]}\n\ndata: {\"token2text\": {\"response_text\": \"b\"}}\n\n",
+            r#"{"key":"mlflow.spanInputs","value":{"kvlistValue":{"values":[{"key":"prompt_ids","value":{"arrayValue":{"values":[{"intValue":"1"}]}}}]}}},{"key":"mlflow.spanOutputs","value":{"kvlistValue":{"values":[{"key":"x","value":{}}]}}}"#,
+            r#"{"key":"mlflow.spanInputs","value":{"kvlistValue":{"values":[]}}},{"key":"mlflow.spanOutputs","value":{"kvlistValue":{"values":[{"key":"prompt_text","value":{"stringValue":"b"}},{"key":"x","value":{}}]}}}"#,
+            &["/attributes/mlflow.spanInputs/prompt_ids"],
+        ),
+        // Attributes themselves, as lists and as JSON; beside each other and at the end.
+        (
+            r#"{"key":"prompt_ids","value":{"arrayValue":{"values":[{"intValue":"0"}]}}},{"key":"response_ids","value":{"stringValue":"[1]"}}"#,
+            r#"{"key":"token2text.prompt_text","value":{"stringValue":"a"}},{"key":"token2text.response_text","value":{"stringValue":"b"}}"#,
+            &["/attributes/prompt_ids", "/attributes/response_ids"],
+        ),
+        (
+            r#"{"key":"x","value":{"stringValue":"y"}},{"key":"prompt_ids","value":{"stringValue":"[0]"}},{"key":"response_ids","value":{"stringValue":"[1]"}},{"key":"z","value":{}}"#,
+            r#"{"key":"x","value":{"stringValue":"y"}},{"key":"token2text.prompt_text","value":{"stringValue":"a"}},{"key":"token2text.response_text","value":{"stringValue":"b"}},{"key":"z","value":{}}"#,
+            &["/attributes/prompt_ids", "/attributes/response_ids"],
+        ),
+        // What says the same in another attribute goes too; what says something else stays.
+        (
+            r#"{"key":"output.value","value":{"stringValue":"{\"token_ids\": [1], \"x\": 1}"}},{"key":"mlflow.spanOutputs","value":{"stringValue":"{\"token_ids\":[1]}"}}"#,
+            r#"{"key":"output.value","value":{"stringValue":"{\"x\": 1}"}},{"key":"mlflow.spanOutputs","value":{"stringValue":"{\"response_text\":\"b\"}"}}"#,
+            &["/attributes/mlflow.spanOutputs/!json/token_ids", "/attributes/output.value/!json/token_ids"],
+        ),
+        (
+            r#"{"key":"output.value","value":{"stringValue":"{\"token_ids\": [7]}"}},{"key":"mlflow.spanOutputs","value":{"stringValue":"{\"token_ids\":[1]}"}}"#,
+            r#"{"key":"output.value","value":{"stringValue":"{\"token_ids\": [7]}"}},{"key":"mlflow.spanOutputs","value":{"stringValue":"{\"response_text\":\"b\"}"}}"#,
+            &["/attributes/mlflow.spanOutputs/!json/token_ids"],
+        ),
+        // Ids of which the text does not say everything, and ids that are the output.
+        (
+            r#"{"key":"mlflow.spanOutputs","value":{"kvlistValue":{"values":[{"key":"token_ids","value":{"arrayValue":{"values":[{"intValue":"99"}]}}}]}}}"#,
+            r#"{"key":"mlflow.spanOutputs","value":{"kvlistValue":{"values":[{"key":"response_text","value":{"stringValue":""}},{"key":"token_ids","value":{"arrayValue":{"values":[{"intValue":"99"}]}}}]}}}"#,
+            &[],
         ),
     ] {
-        let (after, fields) = dropped(body, DROP);
-        assert_eq!(after.trim_end(), expected.trim_end());
-        assert_eq!((fields[0].reason, fields[0].ids_dropped.len()), (Some("not_dropped"), 0));
+        let (attributes, found) = dropped_attributes(before, r#","name":"g""#);
+        assert_eq!((attributes.as_str(), found), (after, paths.iter().map(|path| path.to_string()).collect()));
     }
+    // Events.
+    let event = |attributes: &str| format!(r#","events":[{{"attributes":[{attributes}]}}]"#);
+    let ids = r#"{"key":"token_ids","value":{"arrayValue":{"values":[{"intValue":"1"}]}}}"#;
+    let text = r#"{"key":"token2text.response_text","value":{"stringValue":"b"}}"#;
+    assert_eq!(dropped(&request("", &event(ids)), DROP).0, request("", &event(text)));
+}
+
+#[test]
+fn ids_go_out_of_what_mlflow_keeps_and_gives() {
+    for (before, after) in [
+        // Its files: JSON in strings.
+        (
+            r#"{"spans":[{"start_time_unix_nano":1,"attributes":{"mlflow.spanOutputs":"{\"token_ids\":[1]}"}}]}"#,
+            r#"{"spans":[{"start_time_unix_nano":1,"attributes":{"mlflow.spanOutputs":"{\"response_text\":\"b\"}"}}]}"#,
+        ),
+        (
+            r#"{"spans": [{"start_time_unix_nano": 1, "attributes": {"a": "1", "response_ids": "[1]"}}]}"#,
+            r#"{"spans": [{"start_time_unix_nano": 1, "attributes": {"a": "1", "token2text.response_text": "\"b\""}}]}"#,
+        ),
+        // Its server: pairs, and previews.
+        (
+            r#"{"trace":{"trace_info":{"response_preview":"{\"token_ids\": [1]}"},"spans":[{"attributes":[{"key":"mlflow.spanOutputs","value":{"kvlist_value":{"values":[{"key":"token_ids","value":{"array_value":{"values":[{"int_value":1}]}}}]}}}]}]}}"#,
+            r#"{"trace":{"trace_info":{"response_preview":"{\"response_text\": \"b\"}"},"spans":[{"attributes":[{"key":"mlflow.spanOutputs","value":{"kvlist_value":{"values":[{"key":"response_text","value":{"string_value":"b"}}]}}}]}]}}"#,
+        ),
+    ] {
+        assert_eq!(dropped(before, DROP).0, after);
+    }
+}
+
+#[test]
+fn ids_of_events_of_a_stream_stay_and_the_report_says_so() {
+    let body = "data: {\"output_ids\":[1]}\n\n";
+    let (after, fields) = dropped(body, DROP);
+    assert_eq!(after, [body, "data: {\"token2text\": {\"response_text\": \"b\"}}\n\n"].concat());
+    assert_eq!((fields[0].reason, fields[0].ids_dropped.len()), (Some("not_dropped"), 0));
 }

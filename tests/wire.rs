@@ -272,6 +272,75 @@ fn twice_is_once() {
     }
 }
 
+/// A value with the JSON in its strings.
+fn opened(value: Value) -> Value {
+    match value {
+        Value::String(text) => match parse(&text) {
+            inner @ (Value::Array(_) | Value::Object(_) | Value::String(_)) => opened(inner),
+            _ => text.into(),
+        },
+        Value::Array(list) => list.into_iter().map(opened).collect(),
+        Value::Object(object) => {
+            object.into_iter().map(|(key, value)| (key, opened(value))).collect::<Map<_, _>>().into()
+        }
+        other => other,
+    }
+}
+
+/// Takes a member out that an address leads to.
+fn remove(value: &mut Value, path: &str) -> bool {
+    let mut value = value;
+    let mut steps = path.split('/').skip(1).filter(|step| !step.starts_with('!')).peekable();
+    while let Some(step) = steps.next() {
+        let key = step.replace("~1", "/").replace("~0", "~");
+        match value {
+            Value::Object(object) if steps.peek().is_none() => return object.remove(&key).is_some(),
+            Value::Object(object) if object.contains_key(&key) => value = &mut object[&key],
+            Value::Array(list) if key.parse::<usize>().is_ok_and(|index| index < list.len()) => {
+                value = &mut list[key.parse::<usize>().unwrap()];
+            }
+            _ => return false,
+        }
+    }
+    false
+}
+
+#[test]
+fn dropped_ids_are_gone_and_the_rest_is_as_it_was() {
+    let mut count = BTreeMap::<String, usize>::new();
+    for body in bodies() {
+        let tokenizers = real_set(&body.tokenizer);
+        let mut options = options();
+        let kept = enrich(&body.bytes, &tokenizers, &options).unwrap();
+        options.drop_ids = true;
+        let dropped = enrich(&body.bytes, &tokenizers, &options).unwrap();
+        assert!(enrich(&dropped.body, &tokenizers, &options).unwrap().body == dropped.body, "{}", body.name);
+        let [mut before, mut after] = [&kept, &dropped].map(|enriched| opened(value_of(&body, &enriched.body)));
+        assert_eq!(kept.report.fields.len(), dropped.report.fields.len());
+        for field in &dropped.report.fields {
+            let context = format!("{} {}", body.name, field.path);
+            assert!(
+                field.status == Status::Skipped || field.reason.is_none() != field.ids_dropped.is_empty(),
+                "{context}"
+            );
+            for path in &field.ids_dropped {
+                assert!(remove(&mut before, path), "{context}");
+                assert!(!remove(&mut after, path), "{context}");
+                *count.entry(body.format.clone()).or_default() += 1;
+            }
+        }
+        assert!(before == after, "{}", body.name);
+    }
+    println!("{count:?}");
+    assert!(count.len() >= 3 && count.values().sum::<usize>() > 60, "{count:?}");
+}
+
+/// FNV-1a of 64 bits.
+fn digest(bytes: &[u8]) -> String {
+    let step = |digest: u64, &byte: &u8| (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3);
+    format!("{:016x}", bytes.iter().fold(0xCBF2_9CE4_8422_2325, step))
+}
+
 /// The bodies that OpenTelemetry's own classes read field by field: `tests/oracle/otlp.py` did, and noted their digests.
 #[test]
 fn an_independent_library_has_read_these_bodies() {
@@ -288,10 +357,11 @@ fn an_independent_library_has_read_these_bodies() {
         let (stem, kind) = name.rsplit_once('.').unwrap();
         std::fs::write(folder.join(&name), &body.bytes).unwrap();
         std::fs::write(folder.join(format!("{stem}.enriched.{kind}")), &enriched).unwrap();
-        let digest = enriched
-            .iter()
-            .fold(0xCBF2_9CE4_8422_2325_u64, |digest, &byte| (digest ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3));
-        if golden[&name]["digest"] != format!("{digest:016x}") {
+        let mut dropping = options();
+        dropping.drop_ids = true;
+        let dropped = enrich(&body.bytes, &real_set(&body.tokenizer), &dropping).unwrap().body;
+        std::fs::write(folder.join(format!("{stem}.dropped.{kind}")), &dropped).unwrap();
+        if golden[&name]["digest"] != digest(&enriched) || golden[&name]["dropped"] != digest(&dropped) {
             wrong.push(name);
         }
     }

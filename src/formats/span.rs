@@ -170,8 +170,9 @@ impl Finder<'_> {
                 place.node = node;
                 place.path.push_str("/!json");
             }
-            if view.places.iter().all(|(known, _)| known != name) {
-                view.places.push((name, place));
+            match view.places.iter().find(|(known, _)| known == name) {
+                None => view.places.push((name, place)),
+                Some((_, first)) => view.copies.push((first.path.clone(), place)),
             }
         }
     }

@@ -54,9 +54,13 @@ fn trace(tree: &mut dyn Tree, trace: &Place, views: &mut Vec<View>) {
         of_trace.bare = Some((whole.clone(), Keys::of(tree, whole.node)));
     }
     // verl's client writes the inputs and the output into messages too.
-    if let Some(messages) = trace.find_kind(tree, "/messages", Kind::Array) {
+    if let Some(messages) = trace.find_kind(tree, "/messages", Kind::Array)
+        && let Some(whole) = &of_trace.whole
+    {
         for message in messages.objects(tree) {
-            of_trace.copies.extend(message.find_kind(tree, "/content", Kind::String));
+            if let Some(content) = message.find_kind(tree, "/content", Kind::String) {
+                of_trace.copies.push((whole.path.clone(), content));
+            }
         }
     }
     views.push(of_trace);

@@ -118,8 +118,8 @@ impl Json<'_> {
         self.remove(&members, &goes, edits);
     }
 
-    /// Takes members of an object out, each with what separates it from the next.
-    fn remove(&self, members: &[(NodeId, NodeId)], goes: &[bool], edits: &mut Edits) {
+    /// Takes members of an object or elements of a list out, each with what separates it from the next.
+    pub(crate) fn remove(&self, members: &[(NodeId, NodeId)], goes: &[bool], edits: &mut Edits) {
         for (i, &(key, value)) in members.iter().enumerate().filter(|&(i, _)| goes[i]) {
             let Node { document, start, .. } = self.node(key);
             let start = start as usize;
@@ -183,9 +183,11 @@ impl Json<'_> {
         }
     }
 
-    /// Notes bytes to be put in place of a range of the document that a value stands in.
-    pub(crate) fn put(&self, node: NodeId, range: Range<usize>, bytes: Vec<u8>, edits: &mut Edits) {
-        edits.push(self.node(node).document, range, bytes);
+    /// Notes bytes to be put in place of a range of the document that a value stands in; the last `comma` of them only
+    /// separate the rest from what follows.
+    pub(crate) fn put(&self, node: NodeId, range: Range<usize>, bytes: Vec<u8>, comma: usize, edits: &mut Edits) {
+        let (document, Range { start, end }) = (self.node(node).document, range);
+        edits.list.push(Edit { document, start, end, bytes, comma, is_last: false, before: start });
     }
 
     /// A range of the document that a value stands in.

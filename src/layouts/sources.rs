@@ -28,15 +28,15 @@ impl Resolver<'_> {
                 break;
             }
             // The same in the copies of what it is in.
-            let whole = self.view.whole.as_ref();
-            let Some(steps) = whole.and_then(|whole| located.path.strip_prefix(&whole.path)) else { continue };
-            for copy in &self.view.copies {
-                let Some(root) = self.find.tree.open_json(copy.node) else { continue };
-                let found = self.find.walk(root, steps);
+            for (of, copy) in &self.view.copies {
+                let steps = located.path.strip_prefix(&**of).filter(|steps| steps.starts_with('/'));
+                let opened = self.find.tree.open_json(copy.node).map(|root| copy.then(root, "/!json"));
+                let (Some(steps), root) = (steps, opened.as_ref().unwrap_or(copy)) else { continue };
+                let found = self.find.walk(root.node, steps);
                 let Some(first) = found.first() else { continue };
                 let read = self.read(first.node, located.pointer, self.limits.ids_per_field);
                 if read.is_ok_and(|other| is_same(&other, ids)) {
-                    self.source(&found, &copy.then(root, "/!json").then(root, steps).path, &mut sources);
+                    self.source(&found, &root.then(root.node, steps).path, &mut sources);
                 }
             }
         }

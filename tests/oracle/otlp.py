@@ -2,7 +2,8 @@
 
     cargo test --test wire; "$(scripts/venv.sh otlp)" tests/oracle/otlp.py
 
-An enriched body must be the body it was made of and texts that the capture expects, nothing else. The digests of the
+An enriched body must be the body it was made of and texts that the capture expects, nothing else; one whose ids were
+dropped must be the enriched one without lists of ids. The digests of the
 bodies that were found so go to tests/oracle/otlp.json, with which the test compares.
 """
 
@@ -17,6 +18,7 @@ ROOT = pathlib.Path(__file__).parent.parent.parent
 BODIES = ROOT / "target/otlp"
 CAPTURES = ROOT / "tests/fixtures/wire"
 OURS = {"prompt_text", "response_text", "text", "token2text.prompt_text", "token2text.response_text"}
+IDS = {"prompt_ids", "response_ids", "token_ids", "prompt_token_ids", "response_token_ids", "responses_ids"}
 
 
 def parse(path):
@@ -55,6 +57,47 @@ def texts_between(before, after, added, where):
         assert len(old) == len(new), (place, len(old), len(new))
         for i, (left, right) in enumerate(zip(old, new)):
             texts_between(left, right, added, f"{place}[{i}]")
+
+
+def ids_between(before, after, gone, where):
+    """Collects the keys of ids that `before` has more; all else must be the same."""
+    if isinstance(before, str):
+        if before != after:
+            json_ids(json.loads(before, object_pairs_hook=Pairs), json.loads(after, object_pairs_hook=Pairs), gone, where)
+        return
+    if not hasattr(before, "DESCRIPTOR"):
+        assert repr(before) == repr(after), (where, before, after)
+        return
+    assert {f.number for f, _ in before.ListFields()} >= {f.number for f, _ in after.ListFields()}, where
+    for field, value in before.ListFields():
+        new = getattr(after, field.name)
+        place = f"{where}.{field.name}"
+        if not field.is_repeated:
+            ids_between(value, new, gone, place)
+            continue
+        old, new = list(value), list(new)
+        if field.message_type and field.message_type.name == "KeyValue":
+            keys = {pair.key for pair in new}
+            gone.update(pair.key for pair in old if pair.key not in keys)
+            old = [pair for pair in old if pair.key in keys]
+        assert len(old) == len(new), (place, len(old), len(new))
+        for i, (left, right) in enumerate(zip(old, new)):
+            ids_between(left, right, gone, f"{place}[{i}]")
+
+
+def json_ids(before, after, gone, where):
+    if isinstance(before, Pairs):
+        keys = {key for key, _ in after}
+        gone.update(key for key, _ in before if key not in keys)
+        before = Pairs(pair for pair in before if pair[0] in keys)
+        assert [key for key, _ in before] == [key for key, _ in after], where
+        before, after = [value for _, value in before], [value for _, value in after]
+    if isinstance(before, list):
+        assert len(before) == len(after), where
+        for left, right in zip(before, after):
+            json_ids(left, right, gone, where)
+    else:
+        assert repr(before) == repr(after), (where, before, after)
 
 
 class Pairs(list):
@@ -110,7 +153,15 @@ def main():
             # Events, of which the hand-made captures list none, hold the first ids of a list.
             is_of_event = capture.startswith("synthetic") and any(known and known.startswith(plain.rstrip("\ufffd")) for known in texts)
             assert plain in texts or is_of_event, (path.name, plain)
-        checked[original.name] = {"texts": len(added), "digest": digest(path.read_bytes())}
+        dropped, gone = path.with_name(path.name.replace(".enriched.", ".dropped.")), set()
+        ids_between(parse(path), parse(dropped), gone, file)
+        assert all(IDS.intersection(key.split(".")) for key in gone), (path.name, gone)
+        checked[original.name] = {
+            "texts": len(added),
+            "digest": digest(path.read_bytes()),
+            "gone": sorted(gone),
+            "dropped": digest(dropped.read_bytes()),
+        }
     assert len(checked) >= 6, checked
     with open(ROOT / "tests/oracle/otlp.json", "w") as out:
         json.dump(checked, out, indent=1)

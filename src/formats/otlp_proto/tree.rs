@@ -60,6 +60,11 @@ impl OtlpProto<'_> {
         }
     }
 
+    fn take_pair(&mut self, owner: NodeId, pair: NodeId) {
+        let node = self.nodes[pair as usize];
+        self.change(owner, node.at as usize..node.end as usize, Vec::new());
+    }
+
     /// The field that holds the values of a list.
     fn values(&self, value: NodeId) -> Option<Field> {
         self.content(value).filter(|field| field.number == VALUES)
@@ -176,6 +181,10 @@ impl Tree for OtlpProto<'_> {
         if role(object).0 == ATTRIBUTES { MARK } else { "" }
     }
 
+    fn may_drop(&self) -> bool {
+        true
+    }
+
     fn token_ids(&mut self, array: NodeId) -> Option<Vec<u32>> {
         let (ITSELF, value) = role(array) else { return None };
         if self.message(value) != Message::Value {
@@ -206,6 +215,14 @@ impl Document for OtlpProto<'_> {
             return self.json.write(object, write, &mut self.edits);
         }
         let Some(owner) = self.owner(write.object) else { return };
+        if write.drops() {
+            for pair in self.of_kind(owner, Message::KeyValue) {
+                if self.key(pair) == write.key.as_bytes() {
+                    self.take_pair(owner, pair);
+                }
+            }
+            return;
+        }
         let is_attributes = role(write.object).0 == ATTRIBUTES;
         let is_reread = is_attributes && self.is_reread(owner);
         if let Some(pair) = self.pair(owner, &write.key) {
@@ -239,9 +256,8 @@ impl Document for OtlpProto<'_> {
         let goes =
             leaving(pairs.len(), members, &|key| pairs.iter().rposition(|&pair| self.key(pair) == key.as_bytes()));
         for (i, pair) in pairs.into_iter().enumerate() {
-            let node = self.nodes[pair as usize];
             if goes[i] {
-                self.change(owner, node.at as usize..node.end as usize, Vec::new());
+                self.take_pair(owner, pair);
             }
         }
     }

@@ -19,7 +19,7 @@ impl Typed<'_, '_> {
 
     fn put(&mut self, node: NodeId, range: std::ops::Range<usize>, bytes: Vec<u8>) {
         let document = &mut *self.document;
-        document.json.put(node, range, bytes, &mut document.edits);
+        document.json.put(node, range, bytes, 0, &mut document.edits);
     }
 
     /// Puts bytes behind the bracket or brace that a value begins with.
@@ -69,6 +69,15 @@ impl Typed<'_, '_> {
 
     fn write_pair(&mut self, object: NodeId, write: &Write) {
         let pairs = self.pairs(object);
+        if write.drops() {
+            let (mut members, mut goes) = (Vec::with_capacity(pairs.len()), Vec::with_capacity(pairs.len()));
+            for pair in pairs {
+                members.push((pair, pair));
+                goes.push(self.has_name(pair, &write.key));
+            }
+            let document = &mut *self.document;
+            return document.json.remove(&members, &goes, &mut document.edits);
+        }
         let list = self.list(object);
         let at = |key: &str| pairs.iter().rposition(|&pair| self.has_name(pair, key));
         let mut bytes = self.pair_of(write);
@@ -96,8 +105,10 @@ impl Typed<'_, '_> {
                 _ if space.contains(&b',') => b"",
                 _ => b",",
             };
+            let pair_len = bytes.len();
             bytes = [&bytes, &*self.filled(comma, b"", b""), space].concat();
-            return self.put(first, start..start, bytes);
+            let (document, comma) = (&mut *self.document, bytes.len() - pair_len);
+            return document.json.put(first, start..start, bytes, comma, &mut document.edits);
         }
         // The first pair goes into the list that is there, or makes one.
         let Some(list) = list else {
@@ -118,7 +129,7 @@ impl Document for Typed<'_, '_> {
     fn write(&mut self, write: &Write) {
         let Write { object, key, before, mut text } = write.clone();
         let (role, node) = role(object);
-        if self.is_encoded(object) && (role == ENCODED || !text.in_rows) {
+        if self.is_encoded(object) && (role == ENCODED || !text.in_rows) && !write.drops() {
             // The JSON of the text as the content of a string.
             let mut json = Vec::new();
             text_into(&text, true, &mut json);

@@ -267,6 +267,10 @@ impl Tree for Typed<'_, '_> {
         }
     }
 
+    fn may_drop(&self) -> bool {
+        self.document.may_drop
+    }
+
     fn mark(&self, object: NodeId) -> &'static str {
         if let ATTRIBUTES | ENCODED = role(object).0 { MARK } else { "" }
     }

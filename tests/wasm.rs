@@ -146,6 +146,18 @@ fn compare(enricher: &EnricherCore) {
         r#"{"outputs":"{\"x\": 1, \"token_ids\": [0]}","inputs":{"x":2,"prompt_ids":[1]}}"#,
         r#"{"batch":[{"mode":"end","req":{"end":{"id":"1","output":[1]}}},{"mode":"start","req":{"start":{"id":"1","attributes":{},"inputs":{"prompt_ids":[0]}}}}]}"#,
         r#"{"logs":[{"metrics":{"loss":1,"b":{"_type":"trackio.trace","messages":[{"content":"{\"inputs\": {\"prompt_ids\": [0]}}"}],"metadata":{"inputs":{"prompt_ids":[0]},"output":{"token_ids":[1,2]}}},"a":[{"_type":"trackio.trace","metadata":{"token_ids":[1]}}]}}]}"#,
+        r#"{"resourceSpans":[{"resource":{"attributes":[{"key":"llm.model_name","value":{"stringValue":"m"}}]},"scopeSpans":[{"spans":[{"spanId":"1","attributes":[{"key":"output.value","value":{"stringValue":"{\"x\": \"\\ud83d\", \"token_ids\": [1]}"}},{"key":"mlflow.spanOutputs","value":{"stringValue":"{\"token_ids\":[1]}"}}]}]}]}]}"#,
+        r#"{"resourceSpans":[{"resource":{"attributes":[{"key":"llm.model_name","value":{"stringValue":"m"}}]},"scopeSpans":[{"spans":[{"spanId":"1","attributes":[{"key":"mlflow.spanInputs","value":{"kvlistValue":{"values":[{"key":"prompt_ids","value":{"arrayValue":{"values":[{"intValue":"0"},{"intValue":1}]}}}]}}},{"key":"mlflow.spanOutputs","value":{"kvlistValue":{}}}]}]}]}]}"#,
+        r#"{"resourceSpans":[{"resource":{"attributes":[{"key":"llm.model_name","value":{"stringValue":"m"}}]},"scopeSpans":[{"spans":[{"spanId":"1","attributes":[{"key":"mlflow.spanInputs","value":{"kvlistValue":{"values":[{"key":"prompt_ids","value":{"arrayValue":{"values":[{"intValue":"0"},{"intValue":"x"}]}}}]}}},{"key":"mlflow.spanOutputs","value":{"kvlistValue":{"values":[{"key":"x","value":{}},{"key":"response_ids","value":{"arrayValue":{"values":[{"intValue":"2"}]}}},{"key":"response_mask","value":{"arrayValue":{"values":[{"boolValue":true}]}}}]}}}]}]}]}]}"#,
+        r#"{"resourceSpans":[{"resource":{"attributes":[{"key":"llm.model_name","value":{"stringValue":"m"}}]},"scopeSpans":[{"spans":[{"spanId":"1","attributes":[{"key":"prompt_ids","value":{"arrayValue":{"values":[{"arrayValue":{"values":[{"intValue":0}]}},{"arrayValue":{}}]}}},{"key":"response_ids","value":{"stringValue":"[1]"}},{"value":{"stringValue":"no key"}},5,null]}]}]}]}"#,
+        r#"{"resourceSpans":[{"resource":{"attributes":[{"key":"llm.model_name","value":{"stringValue":"m"}}]},"scopeSpans":[{"spans":[{"spanId":"1","attributes":[{"key":"mlflow.spanType","value":{"stringValue":"LLM"}},{"key":"prompt_ids","value":{"stringValue":"[0]"}},{"key":"token2text.response_text","value":{"stringValue":"\"x\""}},{"key":"response_ids","value":{"stringValue":"[1]"}}]}]}]}]}"#,
+        r#"{"resourceSpans":[{"resource":{"attributes":[{"key":"llm.model_name","value":{"stringValue":"m"}}]},"scopeSpans":[{"spans":[{"spanId":"1","attributes":[{"key":"token2text.response_text","value":{"stringValue":"x"}},{"key":"response_ids","value":{"stringValue":"[[1],[2]]"}}],"events":[{"attributes":[{"key":"token_ids","value":{"arrayValue":{"values":[{"intValue":"3"}]}}}]},{"attributes":[]}]}]}]}]}"#,
+        r#"{"resourceSpans":[{"resource":{"attributes":[{"key":"llm.model_name","value":{"stringValue":"m"}}]},"scopeSpans":[{"spans":[{"spanId":"1","attributes":[{"key":"response_ids","value":{"arrayValue":{"values":[{"intValue":"99999999999999999999"}]}}},{"key":"n","value":{"doubleValue":0.5}},{"key":"n","value":{"bytesValue":"AA=="}}]}]}]}]}"#,
+        r#"{"resource_spans":[{"scope_spans":[{"spans":[{"attributes":[{"key":"response_ids","value":{"array_value":{"values":[{"int_value":"0"}]}}}]}]}]}]}"#,
+        r#"[{"resourceSpans":[]},{"resourceSpans":[{"scopeSpans":null}]}]"#,
+        r#"{"resourceSpans":{"scopeSpans":{"spans":{"attributes":{"output":{"token_ids":[1]}}}}}}"#,
+        r#"{"spans":[{"start_time_unix_nano":1,"attributes":{"mlflow.spanInputs":"{\"prompt_ids\": [0]}","mlflow.spanOutputs":"{\"token_ids\":[1]}"}},{"attributes":{"a":"1","response_ids":"[1]"}},{"attributes":{"token2text.response_text":"\"x\"","response_ids":"[[1],[2]]"}}]}"#,
+        r#"{"trace":{"trace_info":{"response_preview":"{\"token_ids\": [1]}"},"spans":[{"attributes":[{"key":"mlflow.spanOutputs","value":{"kvlist_value":{"values":[{"key":"token_ids","value":{"array_value":{"values":[{"int_value":1}]}}}]}}}]}]}}"#,
         "[]",
         "{}",
         "3",
@@ -157,7 +169,7 @@ fn compare(enricher: &EnricherCore) {
         let body = String::from_utf8(Uint8Array::from(get(&by_bytes, "body")).to_vec()).unwrap();
         let by_value = enricher.enrich(&value);
         assert_eq!(stringify(&get(&by_value, "span")), stringify(&JSON::parse(&body).unwrap()), "{record}");
-        for member in ["fields", "totals", "warnings", "spans"] {
+        for member in ["format", "fields", "totals", "warnings", "spans"] {
             let member = |result: &JsValue| stringify(&get(&get(result, "report"), member));
             assert_eq!(member(&by_value), member(&by_bytes), "{record}");
         }
@@ -218,6 +230,19 @@ fn what_has_no_text_is_shared() {
     assert!(!Object::is(&span, &record) && !Object::is(&get(&span, "output"), &get(&record, "output")));
     assert!(Object::is(&get(&span, "inputs"), &get(&record, "inputs")));
     assert!(Object::is(&get(&get(&span, "output"), "extra"), &get(&get(&record, "output"), "extra")));
+    let span = r#"{"attributes":[{"key":"response_ids","value":{"stringValue":"[0]"}},{"key":"x","value":{}}]}"#;
+    let request = format!(r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{span},{{"attributes":[]}}]}}]}}]}}"#);
+    let request = JSON::parse(&request).unwrap();
+    let enriched = get(&enricher("{}").enrich(&request), "span");
+    let span = |request: &JsValue, index: &str| {
+        let of_list = |object: &JsValue, key: &str| get(&get(object, key), "0");
+        get(&get(&of_list(&of_list(request, "resourceSpans"), "scopeSpans"), "spans"), index)
+    };
+    assert!(!Object::is(&span(&enriched, "0"), &span(&request, "0")));
+    assert!(Object::is(&span(&enriched, "1"), &span(&request, "1")));
+    let attribute = |request: &JsValue, index: &str| get(&get(&span(request, "0"), "attributes"), index);
+    assert!(Object::is(&attribute(&enriched, "1"), &attribute(&request, "0")));
+    assert!(Object::is(&attribute(&enriched, "2"), &attribute(&request, "1")));
     let without = JSON::parse(r#"{"inputs":{}}"#).unwrap();
     assert!(Object::is(&get(&enricher("{}").enrich(&without), "span"), &without));
 }

@@ -129,7 +129,7 @@ impl Detected {
             return;
         }
         let by_origin = self.other.take();
-        let (detected, other) = by_signs(tree, Json::ROOT, true);
+        let (detected, other) = by_signs(tree, Json::ROOT);
         self.other = other;
         (self.format, self.rule) = match (detected, by_origin) {
             (Some(detected), _) => detected,
@@ -146,12 +146,14 @@ impl Detected {
     }
 }
 
-/// Tells the format of a value that was parsed, among those that are read of one.
+/// Tells the format of a value that was parsed, among those that are JSON.
 #[cfg(target_arch = "wasm32")]
 pub(crate) fn detect_value(tree: &mut dyn Tree, root: NodeId, asked: Format) -> Format {
     match asked {
-        Format::Record | Format::Weave | Format::Trackio => asked,
-        _ => by_signs(tree, root, false).0.map_or(Format::Record, |(format, _)| format),
+        Format::Auto | Format::Sse | Format::OtlpProto => {
+            by_signs(tree, root).0.map_or(Format::Record, |(format, _)| format)
+        }
+        _ => asked,
     }
 }
 
@@ -160,16 +162,13 @@ fn is_json(format: Format) -> bool {
     !matches!(format, Format::Sse | Format::OtlpProto)
 }
 
-/// The first of the signs that a value has, with those of spans or without, and one of another format that it has too.
-fn by_signs(tree: &mut dyn Tree, root: NodeId, with_spans: bool) -> (Option<Sign>, Option<Sign>) {
+/// The first of the signs that a value has, and one of another format that it has too.
+fn by_signs(tree: &mut dyn Tree, root: NodeId) -> (Option<Sign>, Option<Sign>) {
     let mut place = Place { node: root, path: String::new() };
     if let Some(first) = tree.element(root, 0) {
         place.node = first;
     }
-    let (mut detected, mut other) = (None, None);
-    if with_spans {
-        detected = span_sign(tree, root, 0);
-    }
+    let (mut detected, mut other) = (span_sign(tree, root, 0), None);
     for (format, rule, needed) in &SIGNS {
         let mut has_all = true;
         for steps in *needed {

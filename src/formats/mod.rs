@@ -3,11 +3,11 @@
 mod detect;
 mod otlp_proto;
 mod record;
-mod span;
+pub(crate) mod span;
 mod sse;
 mod text;
 mod trackio;
-mod typed;
+pub(crate) mod typed;
 mod weave;
 
 pub use detect::Origin;
@@ -111,12 +111,14 @@ pub(crate) fn rewrite(
     }
 }
 
-/// The spans of a value in one of the formats that are plain JSON.
+/// The spans of a value in one of the formats that are JSON. Those of OTLP and MLflow are in a tree that shows them so.
 pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str, format: Format) -> Vec<View> {
     let place = Place { node: root, path: path.to_owned() };
     match format {
         Format::Weave => weave::views(tree, place),
         Format::Trackio => trackio::views(tree, place),
+        #[cfg(target_arch = "wasm32")]
+        Format::OtlpJson | Format::Mlflow => span::views(tree, root, path),
         _ => record::views(tree, root, path),
     }
 }

@@ -22,7 +22,7 @@ pub(super) const SPANS: &str = "spans";
 const MAX_DEPTH: usize = 8;
 
 /// How many lists inside each other are written as JSON. Ids in more than two are refused.
-pub(super) const MAX_LISTS: usize = 4;
+pub(crate) const MAX_LISTS: usize = 4;
 
 /// Attributes that hold the inputs or the output; for each the first that is there.
 const SOURCES: [(&str, &str); 4] = [
@@ -47,10 +47,10 @@ const MODELS: [&str; 7] = [
 ];
 
 /// Marks the texts that stand among attributes, whose names everyone shares.
-pub(super) const MARK: &str = "token2text.";
+pub(crate) const MARK: &str = "token2text.";
 
 /// MLflow reads attributes of its spans that look like JSON as JSON. A text that must stay one is a JSON string in them.
-pub(super) const REREAD: &str = "mlflow.";
+pub(crate) const REREAD: &str = "mlflow.";
 
 /// A node that is shown has what it is shown as in its topmost bits, below them the number of what is stored.
 pub(super) const ROLE_SHIFT: u32 = 29;

@@ -9,7 +9,7 @@ use super::object::JsTree;
 use super::tokenizer::TokenizerCore;
 use super::{set, to_js, to_js_error};
 use crate::enrich::{EnrichOptions, enrich_from, enrich_views};
-use crate::formats::{Origin, detect_value, views};
+use crate::formats::{Format, Origin, detect_value, views};
 use crate::report::Report;
 use crate::tokenizer::TokenizerSet;
 
@@ -48,8 +48,12 @@ impl EnricherCore {
 
     /// Enriches a parsed record: `{ span, report }`. The record stays as it is; what has no text in it is shared.
     pub fn enrich(&self, record: &JsValue) -> JsValue {
-        let mut tree = JsTree::new(record.clone(), self.options.limits.depth);
+        let depth = self.options.limits.depth;
+        let mut tree = JsTree::new(record.clone(), depth);
         let format = detect_value(&mut tree, JsTree::ROOT, self.options.format);
+        if let Format::OtlpJson | Format::Mlflow = format {
+            tree = JsTree::of_spans(record.clone(), depth, format == Format::OtlpJson);
+        }
         let mut report = Report { format: format.as_str(), rule: "parsed value", ..Report::default() };
         let views = views(&mut tree, JsTree::ROOT, "", format);
         let writes = enrich_views(&mut tree, &views, &self.tokenizers.borrow(), &self.options, &mut report);

@@ -1,13 +1,18 @@
 //! A JavaScript value as a [`Tree`]. Layouts look only where they point, so of a span little more than the id lists
 //! is ever copied.
 
+mod spans;
+
 use std::borrow::Cow;
 
 use js_sys::{Array, ArrayBuffer, Float64Array, JSON, Object, Reflect, Uint32Array};
 use wasm_bindgen::prelude::*;
 
+use crate::formats::span::{MARK, MAX_LISTS};
+use crate::formats::typed::{ATTRIBUTES, ENCODED, EVENT, PART, PLAIN, VALUE};
 use crate::json::{Edits, Json};
 use crate::view::{Kind, Names, NodeId, Tree, Write};
+use spans::{DIGITS, Keys, PAIRS, Pairs};
 
 #[wasm_bindgen]
 extern "C" {
@@ -28,11 +33,15 @@ pub(super) struct JsTree {
     /// Nodes by parent and key, so that a value has one node however often it is reached.
     children: Names,
     max_depth: usize,
+    /// Of spans: whether MLflow reads them, and whether types are spelled with underscores.
+    is_reread: bool,
+    is_snake: bool,
 }
 
 enum Node {
-    /// A JavaScript value, the node that holds it and its key there.
-    Js { value: JsValue, parent: NodeId, key: String },
+    /// A JavaScript value, the node that holds it and its key there; what it is shown as, and its keys if it is a list of
+    /// pairs.
+    Js { value: JsValue, parent: NodeId, key: String, role: u32, keys: Keys },
     /// A value in the JSON of an opened string.
     Inner { json: usize, node: NodeId },
 }
@@ -41,19 +50,20 @@ impl JsTree {
     pub(super) const ROOT: NodeId = 0;
 
     pub(super) fn new(value: JsValue, max_depth: usize) -> JsTree {
-        let root = Node::Js { value, parent: JsTree::ROOT, key: String::new() };
-        JsTree { nodes: vec![root], inner: Vec::new(), children: Names::default(), max_depth }
+        let root = Node::Js { value, parent: JsTree::ROOT, key: String::new(), role: PLAIN, keys: None };
+        let (nodes, inner, children) = (vec![root], Vec::new(), Names::default());
+        JsTree { nodes, inner, children, max_depth, is_reread: false, is_snake: false }
     }
 
     /// The value with the texts written: a copy of each object and list on the way, everything else shared.
     pub(super) fn with(&self, writes: &[Write]) -> JsValue {
-        let mut copies = Copies { tree: self, by_node: Vec::new() };
+        let mut copies = Copies { tree: self, by_node: Vec::new(), pairs: Pairs::default() };
         copies.by_node.resize_with(self.nodes.len(), || None);
         let mut edits = Vec::new();
         edits.resize_with(self.inner.len(), Edits::default);
         for write in writes {
             match &self.nodes[write.object as usize] {
-                Node::Js { .. } => copies.write(write),
+                Node::Js { .. } => copies.write_to_span(write),
                 Node::Inner { json, node } => self.inner[*json].1.write(*node, write, &mut edits[*json]),
             }
         }
@@ -62,6 +72,7 @@ impl JsTree {
                 copies.replace_string(*string, &json.render(edits));
             }
         }
+        copies.change_pairs();
         copies.root()
     }
 
@@ -76,9 +87,16 @@ impl JsTree {
         let new = self.nodes.len() as NodeId;
         let known = self.children.insert(&format!("{parent}/{key}"), new);
         if known.is_none() {
-            self.nodes.push(Node::Js { value, parent, key: key.to_owned() });
+            self.nodes.push(Node::Js { value, parent, key: key.to_owned(), role: PLAIN, keys: None });
         }
         known.unwrap_or(new)
+    }
+
+    /// An element as it is stored.
+    fn stored_element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
+        let value = self.js(array).filter(|value| is_list(value) && index < list_len(value))?;
+        let element = Reflect::get_u32(value, index as u32).ok()?;
+        Some(self.push_child(array, &index.to_string(), element))
     }
 
     fn push_inner(&mut self, json: usize, node: NodeId) -> NodeId {
@@ -100,6 +118,11 @@ impl JsTree {
 
 impl Tree for JsTree {
     fn kind(&self, node: NodeId) -> Kind {
+        match self.role(node) {
+            PAIRS | ATTRIBUTES => return Kind::Object,
+            DIGITS => return Kind::Number,
+            _ => {}
+        }
         match &self.nodes[node as usize] {
             Node::Inner { json, node } => self.inner[*json].1.kind(*node),
             Node::Js { value, .. } if is_list(value) => Kind::Array,
@@ -116,19 +139,31 @@ impl Tree for JsTree {
         let Some(value) = self.js(object) else {
             return self.in_inner(object, &|json, node| json.member(node, key));
         };
-        if !value.is_object() || is_list(value) {
-            return None;
-        }
-        if descriptor(value, &key.into()).is_undefined() {
-            return None;
-        }
-        let member = get(value, key);
-        (!member.is_undefined() && !member.is_function()).then(|| self.push_child(object, key, member))
+        let member = if let Some(keys) = self.keys_of_pairs(object) {
+            self.paired(object, &keys, key)?
+        } else {
+            if !value.is_object() || is_list(value) || descriptor(value, &key.into()).is_undefined() {
+                return None;
+            }
+            let member = get(value, key);
+            if member.is_undefined() || member.is_function() {
+                return None;
+            }
+            let member = self.push_child(object, key, member);
+            self.shown_member(object, key, member)
+        };
+        let is_encoded = key.starts_with(MARK) && self.is_encoded(object);
+        is_encoded.then(|| self.open_json(member)).flatten().or(Some(member))
     }
 
     fn keys(&self, object: NodeId, tell: &mut dyn FnMut(&[u8])) {
         match &self.nodes[object as usize] {
             Node::Inner { json, node } => self.inner[*json].1.keys(*node, tell),
+            Node::Js { keys: Some(keys), .. } => {
+                for key in keys.iter().flatten() {
+                    tell(key.as_bytes());
+                }
+            }
             Node::Js { value, .. } => {
                 let keys = Reflect::own_keys(value).unwrap_or_default();
                 for index in 0..keys.length() {
@@ -142,14 +177,15 @@ impl Tree for JsTree {
     }
 
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
-        let Some(value) = self.js(array) else {
+        if self.js(array).is_none() {
             return self.in_inner(array, &|json, node| json.element(node, index));
-        };
-        if !is_list(value) || index >= list_len(value) {
-            return None;
         }
-        let element = Reflect::get_u32(value, index as u32).ok()?;
-        Some(self.push_child(array, &index.to_string(), element))
+        let element = self.stored_element(array, index)?;
+        match self.role(array) {
+            VALUE => Some(self.content(element)),
+            role @ (PART | EVENT) => Some(self.show(element, role)),
+            _ => Some(element),
+        }
     }
 
     fn elements(&mut self, array: NodeId) -> Vec<NodeId> {
@@ -214,7 +250,12 @@ impl Tree for JsTree {
 
     fn json(&mut self, node: NodeId) -> Cow<'_, [u8]> {
         match &self.nodes[node as usize] {
-            Node::Js { value, .. } => Cow::Owned(stringify(value).into_bytes()),
+            Node::Js { value, role: PLAIN, .. } => Cow::Owned(stringify(value).into_bytes()),
+            Node::Js { .. } => {
+                let mut json = Vec::new();
+                self.json_into(node, MAX_LISTS, &mut json);
+                Cow::Owned(json)
+            }
             &Node::Inner { json, node } => self.inner[json].1.json(node),
         }
     }
@@ -223,8 +264,12 @@ impl Tree for JsTree {
         true
     }
 
+    fn mark(&self, object: NodeId) -> &'static str {
+        if let ATTRIBUTES | ENCODED = self.role(object) { MARK } else { "" }
+    }
+
     fn token_ids(&mut self, array: NodeId) -> Option<Vec<u32>> {
-        let value = self.js(array)?;
+        let value = self.js(array).filter(|_| self.role(array) == PLAIN)?;
         if let Some(ids) = value.dyn_ref::<Uint32Array>() {
             return Some(ids.to_vec());
         }
@@ -243,6 +288,7 @@ impl Tree for JsTree {
 struct Copies<'t> {
     tree: &'t JsTree,
     by_node: Vec<Option<JsValue>>,
+    pairs: Pairs,
 }
 
 impl Copies<'_> {
@@ -254,7 +300,7 @@ impl Copies<'_> {
             .unwrap_or(JsValue::UNDEFINED)
     }
 
-    fn write(&mut self, write: &Write) {
+    fn write_member(&mut self, write: &Write) {
         let copy = self.copy(write.object);
         if write.drops() {
             let _ = Reflect::delete_property(copy.unchecked_ref::<Object>(), &write.key.as_str().into());
@@ -298,7 +344,7 @@ impl Copies<'_> {
         if let Some(copy) = &self.by_node[node as usize] {
             return copy.clone();
         }
-        let Node::Js { value, parent, key } = &self.tree.nodes[node as usize] else { return JsValue::UNDEFINED };
+        let Node::Js { value, parent, key, .. } = &self.tree.nodes[node as usize] else { return JsValue::UNDEFINED };
         let copy = shallow_copy(value);
         if node != JsTree::ROOT {
             define(&self.copy(*parent), &key.as_str().into(), &copy);

@@ -14,15 +14,15 @@ use crate::view::{Kind, NodeId, Tree};
 
 /// What a node is shown as: plain JSON; a part of the format (a span, and what leads to it); events, and one of them; the
 /// attributes of a span or an event; a value with its type; the attributes of a span, with JSON in their strings.
-const PLAIN: u32 = 0;
-const PART: u32 = 1;
-const EVENT: u32 = 2;
-const ATTRIBUTES: u32 = 3;
-const VALUE: u32 = 4;
-const ENCODED: u32 = 5;
+pub(crate) const PLAIN: u32 = 0;
+pub(crate) const PART: u32 = 1;
+pub(crate) const EVENT: u32 = 2;
+pub(crate) const ATTRIBUTES: u32 = 3;
+pub(crate) const VALUE: u32 = 4;
+pub(crate) const ENCODED: u32 = 5;
 
 /// The types of a value in both spellings, and what it is.
-const TYPES: [(&str, &str, Kind); 7] = [
+pub(crate) const TYPES: [(&str, &str, Kind); 7] = [
     (STRING.0, STRING.1, Kind::String),
     ("boolValue", "bool_value", Kind::Bool),
     ("intValue", "int_value", Kind::Number),
@@ -31,8 +31,30 @@ const TYPES: [(&str, &str, Kind); 7] = [
     ("kvlistValue", "kvlist_value", Kind::Object),
     ("bytesValue", "bytes_value", Kind::String),
 ];
-const STRING: (&str, &str) = ("stringValue", "string_value");
-const ARRAY: (&str, &str) = ("arrayValue", "array_value");
+pub(crate) const STRING: (&str, &str) = ("stringValue", "string_value");
+pub(crate) const ARRAY: (&str, &str) = ("arrayValue", "array_value");
+
+/// What a member of a node that is no list of pairs is shown as.
+pub(crate) fn member_role(role: u32, key: &str, kind: Kind) -> u32 {
+    match (role, key) {
+        (PART, "events") => EVENT,
+        // A span's attributes are encoded where they are plain members.
+        (PART, "attributes") if kind == Kind::Object => ENCODED,
+        (PART | EVENT, "attributes") => ATTRIBUTES,
+        (PART, _) => PART,
+        _ => PLAIN,
+    }
+}
+
+/// Whether a type's content can be a value of this kind.
+pub(crate) fn holds(of_type: Kind, inside: Kind) -> bool {
+    match of_type {
+        Kind::Array => inside == Kind::Object,
+        // Numbers may be spelled as strings.
+        Kind::Number => inside == Kind::Number || inside == Kind::String,
+        _ => inside == of_type,
+    }
+}
 
 /// The root of a document.
 const ROOT: NodeId = PART << ROLE_SHIFT;
@@ -72,14 +94,7 @@ impl<'d, 't> Typed<'d, 't> {
             let name = self.stored().string(key).unwrap_or_default();
             for (camel, snake, kind) in TYPES {
                 let is_there = *name == *camel.as_bytes() || *name == *snake.as_bytes();
-                let inside = self.document.json.kind(node);
-                // Numbers may be spelled as strings.
-                let fits = match kind {
-                    Kind::Array => inside == Kind::Object,
-                    Kind::Number => inside == Kind::Number || inside == Kind::String,
-                    _ => inside == kind,
-                };
-                if is_there && fits {
+                if is_there && holds(kind, self.document.json.kind(node)) {
                     content = (kind, node);
                 }
             }
@@ -152,15 +167,7 @@ impl<'d, 't> Typed<'d, 't> {
             return shown(VALUE, self.document.json.member(pair, "value")?);
         }
         let member = self.document.json.member(node, key)?;
-        let role = match (role, key) {
-            (PART, "events") => EVENT,
-            // A span's attributes are encoded where they are plain members.
-            (PART, "attributes") if self.document.json.kind(member) == Kind::Object => ENCODED,
-            (PART | EVENT, "attributes") => ATTRIBUTES,
-            (PART, _) => PART,
-            _ => PLAIN,
-        };
-        shown(role, member)
+        shown(member_role(role, key, self.document.json.kind(member)), member)
     }
 
     /// Appends a value as plain JSON, with so many lists inside each other.

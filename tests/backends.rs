@@ -22,6 +22,39 @@ fn enriched(body: &str) -> String {
 }
 
 #[test]
+fn a_weave_end_alone_has_its_texts_in_the_summary() {
+    let layout = r#"{"name":"mine","when":["/output/0"],"fields":[
+        {"kind":"response","ids":["/output"],"text":"/response_text"}]}"#;
+    let options = EnrichOptions::from_json(format!(r#"{{"layouts":[{layout}]}}"#).as_bytes()).unwrap();
+    let start = r#"{"mode":"start","req":{"start":{"id":"1","op_name":"g","attributes":{},"inputs":{"x":0}}}}"#;
+    let end = r#"{"mode":"end","req":{"end":{"id":"1","output":[1],"summary":{"usage":{}}}}}"#;
+    let other = r#"{"mode":"end","req":{"end":{"id":"2","output":[1]}}}"#;
+    let text = |json: &str, place: &str, member: &str| json.replacen(place, &[place, member].concat(), 1);
+    for (body, expected, reason) in [
+        (end.to_owned(), text(end, r#""summary":{"#, r#""response_text":"b","#), None),
+        // With its start in the attributes, as of a whole call.
+        (
+            [start, end].join(","),
+            [text(start, r#""attributes":{"#, r#""response_text":"b""#), end.to_owned()].join(","),
+            None,
+        ),
+        (
+            [end, start].join(","),
+            [end.to_owned(), text(start, r#""attributes":{"#, r#""response_text":"b""#)].join(","),
+            None,
+        ),
+        (other.to_owned(), other.to_owned(), Some("no_text_place")),
+    ] {
+        let [body, expected] = [body, expected].map(|items| format!(r#"{{"batch":[{items}]}}"#));
+        let once = enrich(body.as_bytes(), &letters(), &options).unwrap();
+        assert_eq!(String::from_utf8(once.body.clone()).unwrap(), expected);
+        assert_eq!(once.report.fields[0].reason, reason);
+        assert_eq!(enrich(&once.body, &letters(), &options).unwrap().body, once.body);
+        assert_eq!(String::from_utf8(strip(&once.body, &options).unwrap()).unwrap(), body);
+    }
+}
+
+#[test]
 fn weave_has_its_texts_where_its_service_keeps_them() {
     for (body, expected) in [
         (
@@ -47,6 +80,10 @@ fn weave_has_its_texts_where_its_service_keeps_them() {
         (
             r#"{"batch":[{"mode":"end","req":{"end":{"id":"1","output":[1]}}}]}"#,
             r#"{"batch":[{"mode":"end","req":{"end":{"id":"1","output":[1]}}}]}"#,
+        ),
+        (
+            r#"{"end":{"project_id":"p","id":"1","ended_at":"t","output":[1],"summary":{"usage":{}}}}"#,
+            r#"{"end":{"project_id":"p","id":"1","ended_at":"t","output":[1],"summary":{"usage":{}}}}"#,
         ),
         // The prompt's text may stand in the end's output.
         (

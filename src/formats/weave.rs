@@ -38,9 +38,15 @@ fn join(views: &mut [View], other: Option<NodeId>) {
     let Some(other) = other.and_then(|other| before.get_mut(other as usize)) else { return };
     last.elsewhere = other.places.clone();
     other.elsewhere = last.places.clone();
-    // Only a start has attributes.
-    let (from, to) = if last.whole.is_none() { (other, last) } else { (last, other) };
-    to.whole = from.whole.clone();
+    let (start, end) = if is_start(last) { (last, other) } else { (other, last) };
+    if is_start(start) {
+        end.whole = start.whole.clone();
+    }
+}
+
+/// Only a start has attributes.
+fn is_start(view: &View) -> bool {
+    view.places.iter().any(|(name, _)| *name == "attributes")
 }
 
 fn view(tree: &mut dyn Tree, call: &Place) -> View {
@@ -48,6 +54,8 @@ fn view(tree: &mut dyn Tree, call: &Place) -> View {
     add_place(tree, &mut view, call, "/attributes", "attributes");
     // The service takes any output and no member beside it, so a text for beside it goes into the attributes.
     view.whole = view.places.first().map(|(_, place)| place.clone());
+    // An end whose start is elsewhere has none. Its summary takes any member too.
+    view.whole = view.whole.or_else(|| call.find_kind(tree, "/summary", Kind::Object));
     add_place(tree, &mut view, call, "/output", "output");
     // The npm client knows no names of arguments: a function of one object has it as `arg0`.
     let is_named = call.find_kind(tree, "/inputs/arg0", Kind::Object).is_none();

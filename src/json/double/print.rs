@@ -30,7 +30,7 @@ pub(crate) fn double_into(double: f64, out: &mut Vec<u8>) {
 fn layout_into(digits: &[u8], point: i32, out: &mut Vec<u8>) {
     let exponent = point - 1;
     if (-4..16).contains(&exponent) {
-        for at in point.min(1)..point.max(digits.len() as i32).max(point + 1) {
+        for at in (point - 1).min(0)..(point + 1).max(digits.len() as i32) {
             if at == point {
                 out.push(b'.');
             }
@@ -81,9 +81,10 @@ fn shortest(double: f64) -> (Vec<u8>, i32) {
         reaches(high.compare(scale))
     };
 
-    // Never more than the true one, and at most one less: log10(2) a little too small, or too large for negatives.
+    // Not more than the true one: the logarithm of the power of two below, rounded down. No such power is so close to
+    // one of ten that the five digits of log10(2) tell it wrong.
     let width = 64 - mantissa.leading_zeros() as i32;
-    let mut point = ((width + exponent - 1) * 30102).div_euclid(100_000);
+    let mut point = ((width + exponent - 1) * 30103).div_euclid(100_000);
     scale.multiply_ten(point.max(0) as u32);
     for part in [&mut rest, &mut above, &mut below] {
         part.multiply_ten((-point).max(0) as u32);

@@ -60,9 +60,9 @@ def of_json(value):
         if kind == "arrayValue":
             out = [of_json(item) for item in content.get("values", [])]
         elif kind == "kvlistValue":
-            out = members((pair["key"], of_json(pair.get("value"))) for pair in content.get("values", []))
+            out = members((pair.get("key", ""), of_json(pair.get("value"))) for pair in content.get("values", []))
         elif kind in ("intValue", "doubleValue"):
-            out = Raw(content)
+            out = None if content is None else Raw(content)
         elif kind.endswith("Value"):
             out = content
     return out
@@ -132,7 +132,7 @@ def json_spans(data):
     request = json.loads(data, parse_float=Raw, parse_int=Raw)
     scopes = [s for r in get(request, "resourceSpans") for s in get(r, "scopeSpans")]
     for span in (s for scope in scopes for s in scope["spans"]):
-        attributes = members((pair["key"], of_json(pair.get("value"))) for pair in span.get("attributes", []))
+        attributes = members((pair.get("key", ""), of_json(pair.get("value"))) for pair in span.get("attributes", []))
         texts = shown(attributes)
         texts["attributes"] = text(attributes) if "attributes" in span else None
         events = []
@@ -141,7 +141,7 @@ def json_spans(data):
             fields["time_unix_nano"] = fields["time_unix_nano"] and Raw(fields["time_unix_nano"])
             fields = {key: value for key, value in fields.items() if value is not None}
             if "attributes" in event:
-                fields["attributes"] = members((p["key"], of_json(p.get("value"))) for p in event["attributes"])
+                fields["attributes"] = members((p.get("key", ""), of_json(p.get("value"))) for p in event["attributes"])
             events.append(fields)
         texts["events"] = text(events) if "events" in span else None
         status = span.get("status") or {}

@@ -261,7 +261,9 @@ impl Tree for Typed<'_, '_> {
         let mut known = Names::default();
         // From the last on, so that of two with one key the last counts.
         for pair in self.pairs(object).into_iter().rev() {
-            let key = self.stored().find_member(pair, "key").and_then(|(_, key)| self.stored().str(key));
+            // An empty key may be left out, as protocol buffers leave it out.
+            let key = self.stored().find_member(pair, "key");
+            let key = key.map_or(Some(String::new()), |(_, key)| self.stored().str(key));
             // Without a value the pair has none of a type either.
             let value = self.stored().find_member(pair, "value").map_or(pair, |(_, value)| value);
             if let (Some(key), Some(value)) = (key, shown(VALUE, value))

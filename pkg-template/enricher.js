@@ -158,7 +158,7 @@ export function strip(bytes, options = {}) {
 }
 
 /** @param {unknown} bytes @param {string} call */
-function bodyBytes(bytes, call) {
+export function bodyBytes(bytes, call) {
   const body = asBytes(bytes);
   if (body) return body;
   const cure = typeof bytes === "string" ? "; encode the text with `new TextEncoder().encode(text)`" : "";

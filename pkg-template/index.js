@@ -8,6 +8,7 @@ import * as slimGlue from "./slim.js";
 
 export { Token2TextError } from "./errors.js";
 export { Enricher, strip } from "./enricher.js";
+export { read } from "./read.js";
 export { Tokenizer } from "./tokenizer.js";
 
 /** @typedef {import("./instantiate.js").WasmSource} WasmSource */
@@ -23,6 +24,9 @@ export { Tokenizer } from "./tokenizer.js";
 /** @typedef {import("./tokenizer.js").EncodeOptions} EncodeOptions */
 /** @typedef {import("./enricher.js").EnricherOptions} EnricherOptions */
 /** @typedef {import("./enricher.js").StripOptions} StripOptions */
+/** @typedef {import("./read.js").ReadOptions} ReadOptions */
+/** @typedef {import("./span.js").Span} Span */
+/** @typedef {import("./span.js").SpanField} SpanField */
 /** @typedef {import("./enricher.js").Format} Format */
 /** @typedef {import("./enricher.js").Origin} Origin */
 /** @typedef {import("./enricher.js").Limits} Limits */

@@ -34,6 +34,7 @@ export function serve(api, post) {
     },
     create: ({ args: [entries, options] }) => api.Enricher.create(tokenizers(entries), options),
     strip: ({ args: [bytes, options] }) => api.strip(bytes, options),
+    read: ({ args: [bytes, options] }) => api.read(bytes, options),
   };
 
   /** @param {Request} request */

@@ -22,6 +22,8 @@ export { transfer } from "./worker-transfer.js";
 /** @typedef {import("./index.js").EncodeOptions} EncodeOptions */
 /** @typedef {import("./index.js").EnricherOptions} EnricherOptions */
 /** @typedef {import("./index.js").StripOptions} StripOptions */
+/** @typedef {import("./index.js").ReadOptions} ReadOptions */
+/** @typedef {import("./index.js").Span} Span */
 /** @typedef {import("./index.js").Origin} Origin */
 /** @typedef {import("./index.js").Report} Report */
 
@@ -279,6 +281,19 @@ export class Enricher {
  */
 export async function strip(bytes, options) {
   return call({ method: "strip", args: [bytes, options] });
+}
+
+/**
+ * Reads the spans of a body as plain data. It needs no tokenizer.
+ *
+ * @param {Uint8Array | ArrayBuffer} bytes
+ * @param {ReadOptions} [options]
+ * @returns {Promise<Span[]>}
+ */
+export async function read(bytes, options) {
+  // An URL cannot be sent to another thread.
+  const given = options && options.url ? { ...options, url: String(options.url) } : options;
+  return call({ method: "read", args: [bytes, given] });
 }
 
 /**

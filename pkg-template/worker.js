@@ -3,7 +3,7 @@ import { Token2TextError } from "./errors.js";
 import { checkWorker, setPlatform } from "./worker-connection.js";
 
 export { Token2TextError } from "./errors.js";
-export { Enricher, Tokenizer, init, strip, terminate, transfer } from "./worker-client.js";
+export { Enricher, Tokenizer, init, read, strip, terminate, transfer } from "./worker-client.js";
 
 /** @typedef {import("./index.js").TokenIds} TokenIds */
 /** @typedef {import("./index.js").Source} Source */

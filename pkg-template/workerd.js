@@ -6,6 +6,7 @@ import slimModule from "./slim_bg.wasm";
 
 export { Token2TextError } from "./errors.js";
 export { Enricher, strip } from "./enricher.js";
+export { read } from "./read.js";
 export { Tokenizer } from "./tokenizer.js";
 
 /** There is nothing to wait for here; so that the same code runs in browsers. */

@@ -1,4 +1,4 @@
-//! Base64 with padding (RFC 4648, section 4). The crate of that name would be a twentieth of the slim module.
+//! Bytes as text: hexadecimal digits, and base64 with padding (RFC 4648, section 4). The crate of that name would be a twentieth of the slim module.
 
 /// The bytes; nothing if the text is not base64.
 pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
@@ -28,9 +28,31 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     (bits & ((1 << filled) - 1) == 0).then_some(bytes)
 }
 
+/// Appends bytes as hexadecimal digits.
+pub(crate) fn hex_into(bytes: &[u8], out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for byte in bytes {
+        out.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    }
+}
+
+/// Appends bytes as base64.
+pub(crate) fn encode_into(bytes: &[u8], out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for chunk in bytes.chunks(3) {
+        let mut bits = 0;
+        for i in 0..3 {
+            bits = bits << 8 | usize::from(chunk.get(i).copied().unwrap_or(0));
+        }
+        for i in 0..4 {
+            out.push(if i <= chunk.len() { DIGITS[bits >> (18 - 6 * i) & 63] } else { b'=' });
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::decode;
+    use super::{decode, encode_into};
 
     #[test]
     fn rfc_4648_vectors() {
@@ -44,6 +66,9 @@ mod tests {
             ("Zm9vYmFy", "foobar"),
         ] {
             assert_eq!(decode(text.as_bytes()).as_deref(), Some(bytes.as_bytes()));
+            let mut encoded = Vec::new();
+            encode_into(bytes.as_bytes(), &mut encoded);
+            assert_eq!(encoded, text.as_bytes());
         }
         for bad in ["Z", "Zg=", "Zh==", "Z===", "Zm9_", "Zg==Zg=="] {
             assert_eq!(decode(bad.as_bytes()), None, "{bad}");

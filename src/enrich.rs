@@ -2,14 +2,16 @@
 
 mod drop;
 
+use std::borrow::Cow;
+
+use crate::Error;
 use crate::formats::{Format, Origin, detect, rewrite};
 use crate::ids::{Ids, Refusal};
-use crate::layouts::{Existing as Standing, Found, Layout, Target, resolve};
+use crate::layouts::{Existing as Standing, Found, Layout, Target, Wanted, resolve};
 use crate::limits::Limits;
 use crate::report::{Comparison, FieldReport, Report, Status, Unknown, Warning};
 use crate::tokenizer::{DecodeOptions, Tokenizer, TokenizerSet};
 use crate::view::{Names, NodeId, Text, Tree, View, Write};
-use crate::{Error, ErrorCode};
 use drop::Done;
 
 /// What to do with text that is there already.
@@ -102,10 +104,10 @@ pub fn enrich_from(
     tokenizers: &TokenizerSet,
     options: &EnrichOptions,
 ) -> Result<Enriched, Error> {
-    check_size(body, &options.limits)?;
+    options.limits.check(body)?;
     let mut detected = detect(body, options.format, origin)?;
     let mut report = Report::default();
-    let body = rewrite(body, &mut detected, &options.limits, &mut |path, part| match part {
+    let body = rewrite(body, &mut detected, &options.limits, &mut |path, _, part| match part {
         Ok((document, views)) => {
             for write in enrich_views(document, &views, tokenizers, options, &mut report) {
                 document.write(&write);
@@ -118,7 +120,7 @@ pub fn enrich_from(
     if let Some(doubt) = detected.doubt() {
         report.warn("ambiguous_format", doubt, String::new());
     }
-    Ok(Enriched { body, report })
+    Ok(Enriched { body: body.into_owned(), report })
 }
 
 /// Takes the texts out of a body that a default enrichment put in: each that stands exactly where enrichment puts it.
@@ -129,13 +131,13 @@ pub fn enrich_from(
 /// # Errors
 /// As [`enrich`].
 pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
-    check_size(body, &options.limits)?;
+    options.limits.check(body)?;
     let mut detected = detect(body, options.format, &Origin::default())?;
-    rewrite(body, &mut detected, &options.limits, &mut |_, part| {
+    rewrite(body, &mut detected, &options.limits, &mut |_, _, part| {
         let Ok((document, views)) = part else { return };
         for view in views {
             let (mut by_object, mut index) = (Vec::<(NodeId, Vec<_>)>::new(), Names::default());
-            for found in resolve(document, &view, &options.layouts, &options.limits, false) {
+            for found in resolve(document, &view, &options.layouts, &options.limits, Wanted::Nothing) {
                 let Some(target) = found.target else { continue };
                 if !matches!(target.existing, Standing::Text { at_place: true, .. }) {
                     continue;
@@ -152,6 +154,7 @@ pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
             }
         }
     })
+    .map(Cow::into_owned)
 }
 
 /// Decodes the fields of spans; gives what is to be written.
@@ -163,10 +166,10 @@ pub(crate) fn enrich_views(
     report: &mut Report,
 ) -> Vec<Write> {
     let mut writes = Vec::new();
-    let with_sources = options.drop_ids && tree.may_drop();
-    for view in views {
+    let wanted = if options.drop_ids && tree.may_drop() { Wanted::Sources } else { Wanted::Nothing };
+    for view in views.iter().filter(|view| !(view.is_trace && view.places.is_empty())) {
         report.spans += 1;
-        let found = resolve(tree, view, &options.layouts, &options.limits, with_sources);
+        let found = resolve(tree, view, &options.layouts, &options.limits, wanted);
         if found.is_empty() {
             report.totals.spans_without_ids += 1;
             if options.expect_ids {
@@ -300,12 +303,4 @@ fn decode(ids: &Ids, tokenizer: &Tokenizer, options: &EnrichOptions) -> Result<T
         texts.push(text);
     }
     Ok(Text { texts, in_rows: ids.rows.is_some() })
-}
-
-fn check_size(body: &[u8], limits: &Limits) -> Result<(), Error> {
-    if body.len() <= limits.body_bytes {
-        return Ok(());
-    }
-    let what = format!("the body has {} bytes, the limit `bodyBytes` is {}", body.len(), limits.body_bytes);
-    Err(Error::new(ErrorCode::LimitExceeded, what))
 }

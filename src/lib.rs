@@ -38,6 +38,7 @@ mod json;
 mod layouts;
 mod limits;
 mod options;
+mod read;
 mod report;
 mod span;
 pub mod tokenizer;
@@ -48,6 +49,7 @@ pub use error::{Error, ErrorCode};
 pub use formats::{Format, Origin};
 pub use layouts::Layout;
 pub use limits::Limits;
+pub use read::{ReadOptions, read, read_from};
 pub use report::{Comparison, Counts, FieldKind, FieldReport, Report, SelectReport, Status, Totals, Unknown, Warning};
 pub use span::{Span, SpanField, SpanStatus, Trajectory};
 #[cfg(feature = "general")]

@@ -1,5 +1,7 @@
 //! The documented bounds on what one call takes in and gives out.
 
+use crate::{Error, ErrorCode};
+
 /// Bounds on one call. Each is checked before memory is taken for what would pass it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
@@ -20,6 +22,15 @@ impl Default for Limits {
 }
 
 impl Limits {
+    /// Refuses a body that is too large.
+    pub(crate) fn check(&self, body: &[u8]) -> Result<(), Error> {
+        if body.len() <= self.body_bytes {
+            return Ok(());
+        }
+        let what = format!("the body has {} bytes, the limit `bodyBytes` is {}", body.len(), self.body_bytes);
+        Err(Error::new(ErrorCode::LimitExceeded, what))
+    }
+
     /// Bytes that the output for a body of `body_bytes` may have: four times the body and 64 MiB.
     pub fn output_bytes(&self, body_bytes: usize) -> usize {
         body_bytes.saturating_mul(4).saturating_add(64 << 20)

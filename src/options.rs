@@ -5,6 +5,7 @@ use crate::formats::Format;
 use crate::json::{Json, Object, parse};
 use crate::layouts::Layout;
 use crate::limits::Limits;
+use crate::read::ReadOptions;
 use crate::view::{Kind, NodeId, Tree};
 use crate::{Error, ErrorCode};
 
@@ -33,10 +34,9 @@ impl EnrichOptions {
             "maxTextChars",
             "limits",
         ]);
-        let format = object.choice("format", &Format::ALL.map(Format::as_str)).unwrap_or(0);
         let existing = object.choice("existing", &["keep", "replace"]).unwrap_or(0);
         let mut options = EnrichOptions {
-            format: Format::ALL[format],
+            format: format(&mut object),
             existing: [Existing::Keep, Existing::Replace][existing],
             ..EnrichOptions::default()
         };
@@ -47,15 +47,44 @@ impl EnrichOptions {
             object.fail("`messages` can only be false: no format that is read has messages");
         }
         limits(&mut object, &mut options.limits);
-        if let Some(node) = object.member("layouts")
-            && object.json.str(node).as_deref() != Some("auto")
-        {
-            options.layouts = layouts(&mut object, node);
+        if let Some(layouts) = asked_layouts(&mut object) {
+            options.layouts = layouts;
             options.expect_ids = true;
         }
         object.finish()?;
         Ok(options)
     }
+}
+
+impl ReadOptions {
+    /// Reads options as JavaScript writes them: `format`, `layouts` and `limits`.
+    ///
+    /// # Errors
+    /// As [`EnrichOptions::from_json`].
+    pub fn from_json(text: &[u8]) -> Result<ReadOptions, Error> {
+        let mut json = parse(text, "options", ErrorCode::InvalidOptions)?;
+        let mut object = Object::open(&mut json, Json::ROOT, "options", ErrorCode::InvalidOptions);
+        object.done(&["format", "layouts", "limits"]);
+        let mut options = ReadOptions { format: format(&mut object), ..ReadOptions::default() };
+        limits(&mut object, &mut options.limits);
+        if let Some(layouts) = asked_layouts(&mut object) {
+            options.layouts = layouts;
+        }
+        object.finish()?;
+        Ok(options)
+    }
+}
+
+fn format(object: &mut Object<'_, '_>) -> Format {
+    let format = object.choice("format", &Format::ALL.map(Format::as_str));
+    Format::ALL[format.unwrap_or(0)]
+}
+
+/// The layouts that are asked for by name or given; none for `"auto"`.
+fn asked_layouts(object: &mut Object<'_, '_>) -> Option<Vec<Layout>> {
+    let node = object.member("layouts")?;
+    let is_auto = object.json.str(node).as_deref() == Some("auto");
+    (!is_auto).then(|| layouts(object, node))
 }
 
 /// A list of layouts, each the name of a built-in one or an object; one alone may stand without its list.

@@ -1,6 +1,8 @@
 //! What a format shows of one span: a tree of values, and where in it the inputs, the output, the attributes
 //! and the events stand. Layouts read this and know nothing of the wire.
 
+use crate::json::quote_into;
+
 /// A value of a [`Tree`].
 pub(crate) type NodeId = u32;
 
@@ -127,7 +129,7 @@ pub(crate) trait Tree {
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId>;
     /// All elements of an array, in order.
     fn elements(&mut self, array: NodeId) -> Vec<NodeId>;
-    /// The members of an object, of repeated keys the last; for objects that are lists by name.
+    /// The members of an object, of repeated keys the last; where they are JSON in strings, what is inside.
     fn members(&mut self, _object: NodeId) -> Vec<(String, NodeId)> {
         Vec::new()
     }
@@ -135,8 +137,13 @@ pub(crate) trait Tree {
     fn len(&mut self, array: NodeId) -> usize;
     /// The JSON value inside a string.
     fn open_json(&mut self, string: NodeId) -> Option<NodeId>;
-    /// The value as JSON text.
+    /// The value as JSON text. Of one that is no plain JSON (see [`Tree::is_plain`]) as far as ids, masks and lengths need
+    /// it; [`json_into`] says all of it.
     fn json(&mut self, node: NodeId) -> std::borrow::Cow<'_, [u8]>;
+    /// Whether the value stands as JSON in the body, so that [`Tree::json`] is its bytes.
+    fn is_plain(&self, _node: NodeId) -> bool {
+        true
+    }
     /// What the key of a text in this object begins with: `token2text.` where the names of everyone stand side by side.
     fn mark(&self, _object: NodeId) -> &'static str {
         ""
@@ -149,6 +156,40 @@ pub(crate) trait Tree {
     fn token_ids(&mut self, _array: NodeId) -> Option<Vec<u32>> {
         None
     }
+}
+
+/// Appends a value as JSON: its bytes where it is plain JSON, else written anew, with exact numbers.
+pub(crate) fn json_into(tree: &mut dyn Tree, node: NodeId, out: &mut Vec<u8>) {
+    let kind = tree.kind(node);
+    if tree.is_plain(node) || !matches!(kind, Kind::Array | Kind::Object) {
+        return out.extend_from_slice(&tree.json(node));
+    }
+    if kind == Kind::Object {
+        let members = tree.members(node);
+        return object_into(tree, &members, out);
+    }
+    out.push(b'[');
+    for (i, element) in tree.elements(node).into_iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        json_into(tree, element, out);
+    }
+    out.push(b']');
+}
+
+/// Appends an object of some members.
+pub(crate) fn object_into(tree: &mut dyn Tree, members: &[(String, NodeId)], out: &mut Vec<u8>) {
+    out.push(b'{');
+    for (i, (key, value)) in members.iter().enumerate() {
+        if i > 0 {
+            out.push(b',');
+        }
+        quote_into(key.as_bytes(), out);
+        out.push(b':');
+        json_into(tree, *value, out);
+    }
+    out.push(b'}');
 }
 
 /// A value and its address in the body, a JSON Pointer with the extra steps of a layout.
@@ -223,6 +264,13 @@ impl Place {
 pub(crate) struct View {
     /// Address of the span in the body.
     pub path: String,
+    /// The span itself.
+    pub node: NodeId,
+    /// What holds it and tells of it: the resource of OTLP, the entry of Trackio's log that a trace is in, the trace that
+    /// a span is in.
+    pub around: Option<Place>,
+    /// It is no span but what is told of a trace. Layouts look only into its places, if it has any.
+    pub is_trace: bool,
     /// `inputs`, `output`, `attributes` and `events`, as far as they are there: what a pointer starts with.
     pub places: Vec<(&'static str, Place)>,
     /// Places of the same span in another record: a layout applies if they have what it needs, but their ids and texts
@@ -241,7 +289,7 @@ pub(crate) struct View {
 impl View {
     /// The view of a span at a place, without anything in it.
     pub(crate) fn of(place: &Place) -> View {
-        View { path: place.path.clone(), ..View::default() }
+        View { path: place.path.clone(), node: place.node, ..View::default() }
     }
 }
 

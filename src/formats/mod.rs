@@ -1,6 +1,7 @@
 //! Wire formats: where in a body the spans are, and where in a span its inputs, output and attributes.
 
 mod detect;
+pub(crate) mod facts;
 mod otlp_proto;
 mod record;
 pub(crate) mod span;
@@ -14,6 +15,8 @@ pub use detect::Origin;
 #[cfg(target_arch = "wasm32")]
 pub(crate) use detect::detect_value;
 pub(crate) use detect::{Detected, detect};
+
+use std::borrow::Cow;
 
 use crate::Error;
 use crate::json::{Json, string_content};
@@ -83,30 +86,30 @@ pub(crate) trait Document: Tree {
 /// What there is to edit in a part of a body: its document and the spans in it, or why the part is only copied.
 pub(crate) type Part<'p> = Result<(&'p mut dyn Document, Vec<View>), String>;
 
-/// Rewrites a body part by part: `edit` is given the address of each part and what is there. All bytes that no edit
-/// touches are copied.
-pub(crate) fn rewrite(
-    body: &[u8],
+/// Rewrites a body part by part: `edit` is given the address of each part, its format, and what is there. All bytes that
+/// no edit touches are copied; without any edit the body itself comes back.
+pub(crate) fn rewrite<'b>(
+    body: &'b [u8],
     detected: &mut Detected,
     limits: &Limits,
-    edit: &mut dyn FnMut(&str, Part<'_>),
-) -> Result<Vec<u8>, Error> {
+    edit: &mut dyn FnMut(&str, Format, Part<'_>),
+) -> Result<Cow<'b, [u8]>, Error> {
     match detected.format {
-        Format::Sse => sse::rewrite(body, limits, edit),
-        Format::OtlpProto => otlp_proto::rewrite(body, limits, edit),
-        _ => text::rewrite(body, limits, &mut |path, value| match value {
-            Ok(document) => {
-                detected.settle(document, path);
-                match detected.format {
-                    Format::OtlpJson => typed::edit(document, path, true, edit),
-                    Format::Mlflow => typed::edit(document, path, false, edit),
-                    format => {
-                        let views = views(document, Json::ROOT, path, format);
-                        edit(path, Ok((document, views)));
-                    }
-                }
+        Format::Sse => sse::rewrite(body, limits, &mut |path, part| edit(path, Format::Sse, part)),
+        Format::OtlpProto => otlp_proto::rewrite(body, limits, &mut |path, part| edit(path, Format::OtlpProto, part)),
+        _ => text::rewrite(body, limits, &mut |path, value| {
+            let document = match value {
+                Ok(document) => document,
+                Err(why) => return edit(path, detected.format, Err(why)),
+            };
+            detected.settle(document, path);
+            let format = detected.format;
+            if matches!(format, Format::OtlpJson | Format::Mlflow) {
+                let edit = &mut |path: &str, part: Part<'_>| edit(path, format, part);
+                return typed::edit(document, path, format == Format::OtlpJson, edit);
             }
-            Err(why) => edit(path, Err(why)),
+            let views = views(document, Json::ROOT, path, format);
+            edit(path, format, Ok((document, views)));
         }),
     }
 }

@@ -3,7 +3,7 @@
 use super::string_member;
 use crate::view::{Keys, Kind, NodeId, Place, Tree, View, hash};
 
-/// What of a record layouts point into: its key, their name for it, and where in it the name of the model may stand;
+/// What of a record layouts point into, also as JSON in a string: its key, their name for it, and where in it the name of the model may stand;
 /// most telling first.
 const PLACES: [(&str, &str, &[&str]); 7] = [
     ("attributes", "attributes", &MODEL_ATTRIBUTES),
@@ -62,7 +62,9 @@ fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
             _ => key != REQUEST && key != RESPONSE,
         });
         let Some(node) = node.filter(|_| !is_there(&places, name)) else { continue };
-        places.push((name, Place { node, path: format!("{path}/{key}") }));
+        let place = opened(tree, Place { node, path: format!("{path}/{key}") });
+        let node = place.node;
+        places.push((name, place));
         has_inputs |= key == INPUTS;
         for key in models {
             model = model.or_else(|| string_member(tree, node, key));
@@ -80,7 +82,18 @@ fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
     let whole = Place { node: record, path: path.clone() };
     // Without inputs the record may be the output itself, as a server's response or a trainer's dump is.
     let bare = (!has_inputs).then(|| (whole.clone(), keys));
-    View { path, places, bare, whole: Some(whole), model, ..View::default() }
+    View { path, node: record, places, bare, whole: Some(whole), model, ..View::default() }
+}
+
+/// What is inside a string that holds JSON of an object or a list, as in a span of `read`; another value as it is.
+fn opened(tree: &mut dyn Tree, place: Place) -> Place {
+    if tree.kind(place.node) == Kind::String
+        && let Some(node) = tree.open_json(place.node)
+        && matches!(tree.kind(node), Kind::Object | Kind::Array)
+    {
+        return place.then(node, "/!json");
+    }
+    place
 }
 
 fn is_there(places: &[(&str, Place)], wanted: &str) -> bool {

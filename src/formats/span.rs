@@ -35,6 +35,10 @@ const SOURCES: [(&str, &str); 4] = [
 /// What the server tells of a trace: JSON text, cut where it is long.
 const PREVIEWS: [(&str, &str); 2] = [("request_preview", "inputs"), ("response_preview", "output")];
 
+/// What tells of a trace has its id and some of these.
+const TRACE_IDS: [&str; 2] = ["trace_id", "request_id"];
+const TOLD: [&str; 3] = ["tags", "trace_metadata", "request_metadata"];
+
 /// Attributes of a span, or else of what it ran on, that name the model; most telling first.
 const MODELS: [&str; 7] = [
     "gen_ai.response.model",
@@ -88,7 +92,7 @@ impl Finder<'_> {
             return;
         }
         let resource = self.tree.member(at.node, "resource").or(resource);
-        self.previews(&at);
+        self.told(&at);
         if let Some(spans) = self.member(&at, SPANS) {
             for span in self.elements(&spans) {
                 self.span(span, resource);
@@ -116,7 +120,8 @@ impl Finder<'_> {
 
     /// What layouts see of a span.
     fn span(&mut self, span: Place, resource: Option<NodeId>) {
-        let mut view = View::default();
+        let mut view = View::of(&span);
+        view.around = resource.map(|node| Place { node, path: String::new() });
         let attributes = self.member(&span, "attributes");
         if let Some(attributes) = &attributes {
             view.model = self.model(attributes.node);
@@ -141,16 +146,16 @@ impl Finder<'_> {
         {
             view.model = self.model(attributes);
         }
-        view.path = span.path;
         self.views.push(view);
     }
 
-    /// The previews of what is told of a trace, if they are whole.
-    fn previews(&mut self, info: &Place) {
-        let mut view = View { path: info.path.clone(), ..View::default() };
+    /// What is told of a trace, with its previews if they are whole.
+    fn told(&mut self, info: &Place) {
+        let mut view = View { is_trace: true, ..View::of(info) };
         self.sources(info, &PREVIEWS, &mut view);
         view.places.retain(|(_, place)| self.tree.kind(place.node) != Kind::String);
-        if !view.places.is_empty() {
+        let mut has = |keys: &[&str]| keys.iter().any(|key| self.tree.member(info.node, key).is_some());
+        if !view.places.is_empty() || has(&TRACE_IDS) && has(&TOLD) {
             self.views.push(view);
         }
     }

@@ -4,6 +4,8 @@
 //! The body is read as JSON of the same length: what is not data is masked by spaces, so that every offset in the JSON
 //! is one in the body, and edits go there unchanged.
 
+use std::borrow::Cow;
+
 use super::text::{JsonDocument, after_byte_order_mark, within};
 use super::{Part, string_member};
 use crate::Error;
@@ -12,7 +14,7 @@ use crate::limits::Limits;
 use crate::view::{Kind, NodeId, Place, Tree, View};
 
 /// Our event before any text is in it, and its member.
-const EVENT: &str = "{\"token2text\": {}}";
+pub(super) const EVENT: &str = "{\"token2text\": {}}";
 const MEMBER: &str = "token2text";
 
 /// Whether a text begins as an event stream and has data.
@@ -125,17 +127,21 @@ impl Stream {
 }
 
 /// Rewrites an event stream: `edit` is given one document, the list of all events.
-pub(super) fn rewrite(body: &[u8], limits: &Limits, edit: &mut dyn FnMut(&str, Part<'_>)) -> Result<Vec<u8>, Error> {
+pub(super) fn rewrite<'b>(
+    body: &'b [u8],
+    limits: &Limits,
+    edit: &mut dyn FnMut(&str, Part<'_>),
+) -> Result<Cow<'b, [u8]>, Error> {
     let Stream { events, json: mut text, broken, done } = Stream::read(body, limits);
     for index in broken {
         edit(&format!("/{index}"), Err("the event is not JSON and was copied".into()));
     }
-    let Some(last) = events.last() else { return Ok(body.to_vec()) };
+    let Some(last) = events.last() else { return Ok(Cow::Borrowed(body)) };
     // One more event, as if it were there.
     text.push(b',');
     text.extend_from_slice(EVENT.as_bytes());
     text.push(b']');
-    let Ok(json) = Json::scan(&text, 0, limits.depth.saturating_add(1)) else { return Ok(body.to_vec()) };
+    let Ok(json) = Json::scan(&text, 0, limits.depth.saturating_add(1)) else { return Ok(Cow::Borrowed(body)) };
     let mut document = JsonDocument { may_drop: false, ..JsonDocument::new(json) };
     let nodes = document.elements(Json::ROOT);
     // Ours: the one that is there, else the one that may come.
@@ -157,7 +163,7 @@ pub(super) fn rewrite(body: &[u8], limits: &Limits, edit: &mut dyn FnMut(&str, P
 
     let JsonDocument { json, edits, .. } = document;
     if edits.is_empty() {
-        return Ok(body.to_vec());
+        return Ok(Cow::Borrowed(body));
     }
     let value = nodes.get(ours).map_or(0..0, |&node| json.range(node));
     let mut out = Vec::new();
@@ -187,7 +193,7 @@ pub(super) fn rewrite(body: &[u8], limits: &Limits, edit: &mut dyn FnMut(&str, P
         out.extend_from_slice(&event);
         splice_into(body, to..body.len(), changes, &mut out);
     });
-    within(out, body, limits)
+    within(out, body, limits).map(Cow::Owned)
 }
 
 /// The object that an event of ours has its texts in.

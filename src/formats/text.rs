@@ -80,27 +80,31 @@ impl Tree for JsonDocument<'_> {
 
 /// Rewrites a body value by value: `edit` is given the address of each value, and the value or why there is none,
 /// as of a broken line, which is copied. All bytes that no edit touches are copied.
-pub(crate) fn rewrite(
-    body: &[u8],
+pub(crate) fn rewrite<'b>(
+    body: &'b [u8],
     limits: &Limits,
     edit: &mut dyn FnMut(&str, Result<&mut JsonDocument<'_>, String>),
-) -> Result<Vec<u8>, Error> {
+) -> Result<Cow<'b, [u8]>, Error> {
     let start = after_byte_order_mark(body);
     if skip_space(body, start) == body.len() {
-        return Ok(body.to_vec());
+        return Ok(Cow::Borrowed(body));
     }
     let whole = Json::scan(body, start, limits.depth);
     if whole.is_ok() || !has_whole_line(body) {
         let mut document = JsonDocument::new(whole.map_err(|error| invalid(&error))?);
         edit("", Ok(&mut document));
-        return within(document.render(), body, limits);
+        if document.edits.is_empty() {
+            return Ok(Cow::Borrowed(body));
+        }
+        return within(document.render(), body, limits).map(Cow::Owned);
     }
-    let mut out = Vec::with_capacity(body.len());
-    let mut index = 0;
+    // What came of the lines up to `copied`: nothing is copied before there is an edit.
+    let (mut out, mut copied) = (Vec::new(), 0);
+    let (mut index, mut end) = (0, 0);
     for line in body.split_inclusive(|&byte| byte == b'\n') {
-        let start = if out.is_empty() { start } else { 0 };
+        let (at, start) = (end, if end == 0 { start } else { 0 });
+        end += line.len();
         if skip_space(line, start) == line.len() {
-            out.extend_from_slice(line);
             continue;
         }
         let path = format!("/{index}");
@@ -109,16 +113,23 @@ pub(crate) fn rewrite(
             Ok(json) => {
                 let mut document = JsonDocument::new(json);
                 edit(&path, Ok(&mut document));
-                if document.edits.is_empty() { out.extend_from_slice(line) } else { out.append(&mut document.render()) }
+                if !document.edits.is_empty() {
+                    out.extend_from_slice(&body[copied..at]);
+                    out.append(&mut document.render());
+                    copied = end;
+                }
             }
             Err(error) => {
                 edit(&path, Err(format!("the line is not JSON and was copied: {} at byte {}", error.what, error.at)));
-                out.extend_from_slice(line);
             }
         }
         out = within(out, body, limits)?;
     }
-    Ok(out)
+    if copied == 0 {
+        return Ok(Cow::Borrowed(body));
+    }
+    out.extend_from_slice(&body[copied..]);
+    within(out, body, limits).map(Cow::Owned)
 }
 
 /// The output, if it is not too large.

@@ -2,6 +2,7 @@
 //! (`get_traces`), and the spans in them.
 
 use super::{add_place, string_member};
+use crate::layouts::unescape_key;
 use crate::view::{Keys, Kind, Place, Tree, View};
 
 /// Where a body has its entries or traces, if it is not one itself.
@@ -17,14 +18,14 @@ pub(super) fn views(tree: &mut dyn Tree, root: Place) -> Vec<View> {
     let mut views = Vec::new();
     for item in root.objects_in(tree, &LISTS) {
         let Some(metrics) = item.find_kind(tree, "/metrics", Kind::Object) else {
-            trace(tree, &item, &mut views);
+            trace(tree, &item, None, &mut views);
             continue;
         };
         // An entry of a log: traces by name, one or a list, among numbers.
         for (key, node) in tree.members(metrics.node) {
             for value in metrics.then(node, &step(&key)).objects(tree) {
                 if string_member(tree, value.node, "_type").as_deref() == Some("trackio.trace") {
-                    trace(tree, &value, &mut views);
+                    trace(tree, &value, Some(&item), &mut views);
                 }
             }
         }
@@ -45,8 +46,25 @@ fn step(key: &str) -> String {
     step
 }
 
-fn trace(tree: &mut dyn Tree, trace: &Place, views: &mut Vec<View>) {
+/// The id that the server gives to a trace of an entry, and the name that it is logged by. Without an id of the entry the
+/// server draws one.
+pub(super) fn log_id(tree: &mut dyn Tree, entry: &Place, path: &str) -> (Option<String>, String) {
+    let steps = path.strip_prefix(&entry.path).and_then(|rest| rest.strip_prefix("/metrics/")).unwrap_or_default();
+    let (step, index) = steps.split_once('/').map_or((steps, None), |(step, index)| (step, Some(index)));
+    let key = unescape_key(step).unwrap_or_default().into_owned();
+    let run = string_member(tree, entry.node, "run_id").or_else(|| string_member(tree, entry.node, "run"));
+    let (Some(run), Some(log)) = (run, string_member(tree, entry.node, "log_id")) else { return (None, key) };
+    let mut id = [&run, ":", &log, ":", &key].concat();
+    if let Some(index) = index {
+        id.push(':');
+        id.push_str(index);
+    }
+    (Some(id), key)
+}
+
+fn trace(tree: &mut dyn Tree, trace: &Place, entry: Option<&Place>, views: &mut Vec<View>) {
     let mut of_trace = view(tree, trace, &IN_TRACE);
+    of_trace.around = entry.cloned();
     // The metadata may be the output itself.
     if of_trace.places.last().is_none_or(|(name, _)| *name != "inputs")
         && let Some(whole) = &of_trace.whole
@@ -67,6 +85,7 @@ fn trace(tree: &mut dyn Tree, trace: &Place, views: &mut Vec<View>) {
     if let Some(spans) = trace.find_kind(tree, "/spans", Kind::Array) {
         for span in spans.objects(tree) {
             let mut of_span = view(tree, &span, &IN_SPAN);
+            of_span.around = Some(trace.clone());
             // A span need not have metadata.
             if of_span.whole.is_none() {
                 of_span.whole = Some(span);

@@ -1,5 +1,6 @@
 //! JSON text as a [`Tree`], and edits that leave every other byte as it was.
 
+pub(crate) mod double;
 mod edit;
 pub(crate) mod number;
 mod object;

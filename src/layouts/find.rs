@@ -129,6 +129,11 @@ impl<'r> Finder<'r> {
         self.tree.len(located.matches[0].node)
     }
 
+    /// All values where something was found, nulls included.
+    pub(super) fn all(&mut self, located: &Located<'_>) -> Vec<NodeId> {
+        self.follow(located.start, located.steps).into_iter().map(|found| found.node).collect()
+    }
+
     /// The elements of the last `*` of what was found, with the value found in each.
     pub(super) fn elements_with(&mut self, located: &Located<'_>) -> Vec<(NodeId, Option<NodeId>)> {
         let mut rest = located.steps;

@@ -13,8 +13,8 @@ use crate::Error;
 use crate::json::{Json, listed};
 use crate::report::FieldKind;
 
-pub(crate) use pointer::Pointer;
-pub(crate) use resolve::{Existing, Found, Target, resolve};
+pub(crate) use pointer::{Pointer, unescape_key};
+pub(crate) use resolve::{Existing, Found, Target, Wanted, resolve};
 pub(crate) use select::Select;
 pub(crate) use sources::Source;
 

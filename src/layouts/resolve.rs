@@ -5,14 +5,14 @@ use std::borrow::Cow;
 use super::find::{Element, Finder, Located};
 use super::join::{Part, join};
 use super::pointer::{split_first, unescape_key};
-use super::select::number;
+use super::select::{Segment, number};
 use super::sources::Source;
 use super::{Field, Join, Layout, Pointer};
 use crate::ids::{self, Ids, Refusal};
 use crate::json::{items, string_content};
 use crate::limits::Limits;
 use crate::report::{FieldReport, Warning};
-use crate::view::{Kind, Names, NodeId, Place, Text, Tree, View};
+use crate::view::{Kind, Names, NodeId, Place, Text, Tree, View, json_into};
 
 /// A field that a layout found.
 #[derive(Debug)]
@@ -34,8 +34,22 @@ pub(crate) struct Target {
     pub existing: Existing,
     /// How many ids there are, of which some may be selected.
     pub of: usize,
+    /// Of a selection: the ranges of the list that the ids are.
+    pub segments: Option<Vec<Segment>>,
     /// The members that hold the ids, if they were asked for.
     pub sources: Vec<Source>,
+    /// The mask and the log-probabilities as JSON, if they were asked for.
+    pub lists: [Option<Vec<u8>>; 2],
+}
+
+/// What is asked for besides the ids and the place of the text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wanted {
+    Nothing,
+    /// The members that hold the ids.
+    Sources,
+    /// The mask and the log-probabilities.
+    Lists,
 }
 
 /// What stands where the text would go, or where the producer may have put it.
@@ -56,19 +70,19 @@ impl Existing {
     }
 }
 
-/// Finds all fields of a span, layout by layout; with the members that hold their ids, if they are to go.
+/// Finds all fields of a span, layout by layout.
 pub(crate) fn resolve(
     tree: &mut dyn Tree,
     view: &View,
     layouts: &[Layout],
     limits: &Limits,
-    with_sources: bool,
+    wanted: Wanted,
 ) -> Vec<Found> {
     let mut resolver = Resolver {
         find: Finder::new(tree, view),
         view,
         limits,
-        with_sources,
+        wanted,
         claimed: Names::default(),
         claims: Vec::new(),
         taken: Names::default(),
@@ -91,7 +105,7 @@ pub(super) struct Resolver<'r> {
     pub find: Finder<'r>,
     pub view: &'r View,
     pub limits: &'r Limits,
-    with_sources: bool,
+    wanted: Wanted,
     /// Addresses of ids that some layout has dealt with, each with its number in `claims`.
     claimed: Names,
     claims: Vec<Claim<'r>>,
@@ -216,8 +230,9 @@ impl<'r> Resolver<'r> {
         let located = &candidates[0];
         let all = self.joined(field, located)?;
         let of = all.ids.len();
-        let sources = if self.with_sources { self.sources(field, candidates, &all) } else { Vec::new() };
-        let ids = self.ids(field, element, all, found)?;
+        let sources = if self.wanted == Wanted::Sources { self.sources(field, candidates, &all) } else { Vec::new() };
+        let (ids, segments) = self.ids(field, element, all, found)?;
+        let lists = if self.wanted == Wanted::Lists { self.lists(field, element) } else { [None, None] };
         let step = self.text_step(field, object.node);
         let key = unescape_key(&step).unwrap_or_default();
         let existing = self.existing(field, element, object.node, &key, ids.rows.is_some());
@@ -229,7 +244,8 @@ impl<'r> Resolver<'r> {
         // The text stands before the member that leads to the ids.
         let inside = located.path.strip_prefix(&object.path).and_then(split_first);
         let before = inside.and_then(|(step, _)| unescape_key(step)).map(Cow::into_owned);
-        Ok(Target { ids, object: object.node, key: key.into_owned(), before, existing, of, sources })
+        let (object, key) = (object.node, key.into_owned());
+        Ok(Target { ids, object, key, before, existing, of, segments, sources, lists })
     }
 
     /// The ids that a pointer found, joined.
@@ -243,10 +259,16 @@ impl<'r> Resolver<'r> {
     }
 
     /// Those ids of a field that it selects.
-    fn ids(&mut self, field: &Field, element: Element<'_>, all: Ids, found: &mut Found) -> Result<Ids, Box<Refusal>> {
+    fn ids(
+        &mut self,
+        field: &Field,
+        element: Element<'_>,
+        all: Ids,
+        found: &mut Found,
+    ) -> Result<(Ids, Option<Vec<Segment>>), Box<Refusal>> {
         let all_count = all.ids.len();
-        let ids = match &field.select {
-            None => all,
+        let (ids, segments) = match &field.select {
+            None => (all, None),
             Some(select) => {
                 let Some(by) = self.find.locate(element, &select.pointer) else {
                     let what = format!("`{}`, which selects the ids, is not there", select.pointer.text);
@@ -255,13 +277,44 @@ impl<'r> Resolver<'r> {
                 let length = select.length.as_ref().and_then(|length| self.find.locate(element, length));
                 let count = length.as_ref().map(|length| self.find.tree.json(length.matches[0].node).into_owned());
                 found.report.select = Some(select.report(by.path, length.map(|length| length.path)));
-                select.apply(&all, &self.find.tree.json(by.matches[0].node), count.as_deref())?
+                let json = self.find.tree.json(by.matches[0].node);
+                let (ids, segments) = select.apply(&all, &json, count.as_deref())?;
+                (ids, Some(segments))
             }
         };
         if ids.rows.is_none() {
             self.check_lengths(field, element, [all_count, ids.ids.len(), all_count], found);
         }
-        Ok(ids)
+        Ok((ids, segments))
+    }
+
+    /// The mask and the log-probabilities of a field; of what `*` finds, the items of all as one list.
+    fn lists(&mut self, field: &Field, element: Element<'_>) -> [Option<Vec<u8>>; 2] {
+        [&field.mask, &field.logprobs].map(|pointer| {
+            let pointer = pointer.as_ref()?;
+            let located = self.find.locate(element, pointer)?;
+            let mut json = Vec::new();
+            if !pointer.is_every() {
+                json_into(self.find.tree, located.matches[0].node, &mut json);
+                return Some(json);
+            }
+            json.push(b'[');
+            for node in self.find.all(&located) {
+                let start = json.len();
+                if start > 1 {
+                    json.push(b',');
+                }
+                let mut one = Vec::new();
+                json_into(self.find.tree, node, &mut one);
+                match one.strip_prefix(b"[").and_then(|one| one.strip_suffix(b"]")) {
+                    Some(items) if items.trim_ascii().is_empty() => json.truncate(start),
+                    Some(items) => json.extend_from_slice(items),
+                    None => json.extend_from_slice(&one),
+                }
+            }
+            json.push(b']');
+            Some(json)
+        })
     }
 
     /// The ids of each value that `*` found.

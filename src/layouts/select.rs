@@ -6,6 +6,12 @@ use crate::json::items;
 use crate::json::number::double;
 use crate::report::SelectReport;
 
+/// A range `[start, end)` of a list.
+pub(crate) type Segment = [usize; 2];
+
+/// Ids that are selected, and where in the list they stand.
+pub(crate) type Selected = (Ids, Vec<Segment>);
+
 /// Which ids of a list are meant.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Select {
@@ -37,8 +43,9 @@ impl Select {
         }
     }
 
-    /// The selected ids; `json` is the text of what `pointer` points to, `length` of what `length` does.
-    pub(crate) fn apply(&self, ids: &Ids, json: &[u8], length: Option<&[u8]>) -> Result<Ids, Box<Refusal>> {
+    /// The selected ids and the ranges of the list that they are; `json` is the text of what `pointer` points to, `length`
+    /// of what `length` does.
+    pub(crate) fn apply(&self, ids: &Ids, json: &[u8], length: Option<&[u8]>) -> Result<Selected, Box<Refusal>> {
         let len = ids.ids.len();
         if ids.rows.is_some() && !(matches!(self.rule, Rule::Mask { .. }) && length.is_none()) {
             let what = "ranges, tails and lengths select from a list, not from a list of lists";
@@ -77,7 +84,7 @@ impl Select {
             }
         }
         chosen[count..].fill(false);
-        Ok(keep(ids, &chosen))
+        Ok((keep(ids, &chosen), segments(&chosen)))
     }
 }
 
@@ -94,6 +101,18 @@ pub(crate) fn number(json: &[u8]) -> Option<f64> {
         [b'-' | b'0'..=b'9' | b'N' | b'I', ..] => double(json),
         _ => None,
     }
+}
+
+/// The ranges of what is chosen.
+fn segments(chosen: &[bool]) -> Vec<Segment> {
+    let mut segments: Vec<Segment> = Vec::new();
+    for (i, _) in chosen.iter().enumerate().filter(|&(_, &chosen)| chosen) {
+        match segments.last_mut() {
+            Some([_, end]) if *end == i => *end = i + 1,
+            _ => segments.push([i, i + 1]),
+        }
+    }
+    segments
 }
 
 fn keep(ids: &Ids, chosen: &[bool]) -> Ids {

@@ -5,6 +5,7 @@
 
 mod enricher;
 mod object;
+mod read;
 mod tokenizer;
 
 use serde::Serialize;
@@ -14,6 +15,7 @@ use crate::Error;
 use crate::report::Value;
 
 pub use enricher::{EnricherCore, strip};
+pub use read::read;
 pub use tokenizer::TokenizerCore;
 
 /// An error as JavaScript sees it.

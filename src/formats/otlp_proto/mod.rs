@@ -5,6 +5,7 @@ mod tree;
 mod values;
 mod wire;
 
+use std::borrow::Cow;
 use std::ops::Range;
 
 use super::span::{REREAD, role};
@@ -28,6 +29,12 @@ enum Message {
     Value,
     Values,
     KeyValues,
+    Status,
+    /// What is no message: bytes that are shown as hexadecimal digits, a text, a number of eight bytes, a varint.
+    Id,
+    Text,
+    Fixed,
+    Varint,
 }
 
 /// The messages inside messages: in which, field number, what, and its name in OTLP/JSON.
@@ -44,6 +51,22 @@ const INSIDE: [(Message, u32, Message, &str); 12] = [
     (Message::ResourceSpans, 1, Message::Resource, "resource"),
     (Message::ResourceSpans, 2, Message::ScopeSpans, "scopeSpans"),
     (Message::Resource, 1, Message::KeyValue, "attributes"),
+];
+
+/// The facts of a span: in which message, field number, what, and its name in OTLP/JSON. They are looked for only when
+/// they are asked for, so that a status that is no message is no mistake of the body.
+const FACTS: [(Message, u32, Message, &str); 11] = [
+    (Message::Span, 1, Message::Id, "traceId"),
+    (Message::Span, 2, Message::Id, "spanId"),
+    (Message::Span, 4, Message::Id, "parentSpanId"),
+    (Message::Span, 5, Message::Text, "name"),
+    (Message::Span, 7, Message::Fixed, "startTimeUnixNano"),
+    (Message::Span, 8, Message::Fixed, "endTimeUnixNano"),
+    (Message::Span, 15, Message::Status, "status"),
+    (Message::Status, 2, Message::Text, "message"),
+    (Message::Status, 3, Message::Varint, "code"),
+    (Message::Event, 1, Message::Fixed, "timeUnixNano"),
+    (Message::Event, 2, Message::Text, "name"),
 ];
 
 /// Where the resource spans stand in a request.
@@ -113,7 +136,11 @@ struct OtlpProto<'b> {
 }
 
 /// Rewrites a request.
-pub(super) fn rewrite(body: &[u8], limits: &Limits, edit: &mut dyn FnMut(&str, Part<'_>)) -> Result<Vec<u8>, Error> {
+pub(super) fn rewrite<'b>(
+    body: &'b [u8],
+    limits: &Limits,
+    edit: &mut dyn FnMut(&str, Part<'_>),
+) -> Result<Cow<'b, [u8]>, Error> {
     check(body, limits.depth)?;
     let root = Node {
         message: Message::Request,
@@ -134,7 +161,10 @@ pub(super) fn rewrite(body: &[u8], limits: &Limits, edit: &mut dyn FnMut(&str, P
     };
     let views = span::views(&mut document, 0, "");
     edit("", Ok((&mut document, views)));
-    text::within(document.render(), body, limits)
+    if document.changes.is_empty() && document.edits.is_empty() {
+        return Ok(Cow::Borrowed(body));
+    }
+    text::within(document.render(), body, limits).map(Cow::Owned)
 }
 
 /// Whether a body begins as a request does: resource spans, and one of their three fields. To JSON the first byte is

@@ -4,11 +4,13 @@ use std::borrow::Cow;
 
 use super::super::Document;
 use super::super::span::{MARK, MAX_LISTS, role, shown};
-use super::wire::{BYTES, Field, VARINT, bytes_into, next};
-use super::{ATTRIBUTES, BOOL, DOUBLE, INSIDE, INT, ITSELF, JSON, KEY_VALUES, LIST, Message, OtlpProto};
+use super::values::decimal_into;
+use super::wire::{BYTES, FIXED64, Field, VARINT, bytes_into, next, varint};
+use super::{ATTRIBUTES, BOOL, DOUBLE, FACTS, INSIDE, INT, ITSELF, JSON, KEY_VALUES, LIST, Message, Node, OtlpProto};
 use super::{RESOURCE_SPANS, STRING, VALUES};
-use crate::json::leaving;
-use crate::view::{Kind, NodeId, Tree, Write};
+use crate::base64::hex_into;
+use crate::json::{leaving, quote_into};
+use crate::view::{Kind, Names, NodeId, Tree, Write};
 
 impl OtlpProto<'_> {
     /// The part of a message that has a name.
@@ -25,6 +27,54 @@ impl OtlpProto<'_> {
             Message::Resource => Some(first),
             Message::KeyValue => shown(ATTRIBUTES, outer),
             _ => shown(LIST, outer),
+        }
+    }
+
+    /// The value of a pair without one.
+    fn nothing(&mut self, pair: NodeId) -> NodeId {
+        let end = self.nodes[pair as usize].end;
+        let none =
+            Node { message: Message::Value, parent: pair, at: end, start: end, end, children: None, opened: None };
+        self.nodes.push(none);
+        self.nodes.len() as NodeId - 1
+    }
+
+    /// The last field of a message that is a fact of this name.
+    fn fact(&mut self, outer: NodeId, name: &str) -> Option<NodeId> {
+        let message = self.message(outer);
+        let &(_, number, fact, _) = FACTS.iter().find(|(known, _, _, called)| *known == message && *called == name)?;
+        let wire = match fact {
+            Message::Fixed => FIXED64,
+            Message::Varint => VARINT,
+            _ => BYTES,
+        };
+        let (mut at, end) = self.range(outer);
+        let mut found = None;
+        while let Some(field) = next(self.body, &mut at, end) {
+            if field.number == number && field.wire == wire {
+                found = Some(field);
+            }
+        }
+        let field = found?;
+        let (at, start, end) = (field.at as u32, field.start as u32, field.end as u32);
+        self.nodes.push(Node { message: fact, parent: outer, at, start, end, children: None, opened: None });
+        shown(ITSELF, self.nodes.len() as NodeId - 1)
+    }
+
+    /// The JSON text of a fact.
+    fn fact_into(&self, fact: NodeId, out: &mut Vec<u8>) {
+        let (start, end) = self.range(fact);
+        let content = &self.body[start..end];
+        match self.message(fact) {
+            Message::Id => {
+                let mut digits = Vec::with_capacity(2 * content.len());
+                hex_into(content, &mut digits);
+                quote_into(&digits, out);
+            }
+            Message::Text => quote_into(content, out),
+            Message::Fixed => decimal_into(u64::from_le_bytes(content.try_into().unwrap_or_default()), out),
+            Message::Varint => decimal_into(varint(self.body, start).map_or(0, |(value, _)| value), out),
+            _ => out.extend_from_slice(b"{}"),
         }
     }
 
@@ -86,6 +136,11 @@ impl Tree for OtlpProto<'_> {
                 },
                 None => Kind::Null,
             },
+            (ITSELF, other) => match self.message(other) {
+                Message::Id | Message::Text => Kind::String,
+                Message::Fixed | Message::Varint => Kind::Number,
+                _ => Kind::Object,
+            },
             _ => Kind::Object,
         }
     }
@@ -93,7 +148,9 @@ impl Tree for OtlpProto<'_> {
     fn member(&mut self, object: NodeId, key: &str) -> Option<NodeId> {
         match role(object) {
             (JSON, object) => shown(JSON, self.json.member(object, key)?),
-            (ITSELF, outer) if self.message(outer) != Message::Value => self.named(outer, key),
+            (ITSELF, outer) if self.message(outer) != Message::Value => {
+                self.named(outer, key).or_else(|| self.fact(outer, key))
+            }
             _ => self.paired(object, key),
         }
     }
@@ -128,6 +185,32 @@ impl Tree for OtlpProto<'_> {
             elements.extend(shown(JSON, node));
         }
         elements
+    }
+
+    fn members(&mut self, object: NodeId) -> Vec<(String, NodeId)> {
+        let mut members = Vec::new();
+        if let (JSON, object) = role(object) {
+            for (key, node) in self.json.members(object) {
+                members.extend(shown(JSON, node).map(|node| (key, node)));
+            }
+            return members;
+        }
+        let Some(owner) = self.owner(object) else { return members };
+        let mut known = Names::default();
+        // From the last on, so that of two with one key the last counts.
+        for pair in self.of_kind(owner, Message::KeyValue).into_iter().rev() {
+            let key = String::from_utf8_lossy(self.key(pair)).into_owned();
+            if known.insert(&key, pair).is_none() {
+                let value = self.value(pair).unwrap_or_else(|| self.nothing(pair));
+                members.push((key, value));
+            }
+        }
+        members.reverse();
+        members
+    }
+
+    fn is_plain(&self, node: NodeId) -> bool {
+        role(node).0 == JSON
     }
 
     fn len(&mut self, array: NodeId) -> usize {
@@ -170,6 +253,11 @@ impl Tree for OtlpProto<'_> {
             (ITSELF, value) if self.message(value) == Message::Value => {
                 let mut json = Vec::new();
                 self.json_into(value, MAX_LISTS, &mut json);
+                Cow::Owned(json)
+            }
+            (ITSELF, other) => {
+                let mut json = Vec::new();
+                self.fact_into(other, &mut json);
                 Cow::Owned(json)
             }
             (LIST, _) => Cow::Borrowed(b"[]"),

@@ -10,7 +10,7 @@ use super::Part;
 use super::span::{self, MARK, MAX_LISTS, REREAD, ROLE_SHIFT, role, shown};
 use super::text::JsonDocument;
 use crate::json::{Json, number_end, string_content};
-use crate::view::{Kind, NodeId, Tree};
+use crate::view::{Kind, Names, NodeId, Tree};
 
 /// What a node is shown as: plain JSON; a part of the format (a span, and what leads to it); events, and one of them; the
 /// attributes of a span or an event; a value with its type; the attributes of a span, with JSON in their strings.
@@ -160,6 +160,13 @@ impl<'d, 't> Typed<'d, 't> {
         is_encoded
     }
 
+    /// Whether an event is as in MLflow's files.
+    fn is_plain_event(&self, event: NodeId) -> bool {
+        let attributes = self.stored().find_member(event, "attributes");
+        let is_listed = attributes.is_some_and(|(_, node)| self.document.json.kind(node) == Kind::Array);
+        !self.is_reread && !is_listed
+    }
+
     fn found(&mut self, object: NodeId, key: &str) -> Option<NodeId> {
         let (role, node) = role(object);
         if self.is_listed(object) {
@@ -190,6 +197,7 @@ impl<'d, 't> Typed<'d, 't> {
             Kind::Number => {
                 let raw = self.stored().raw(content);
                 match string_content(raw) {
+                    // What is no finite number too, as Python writes it.
                     Some(digits) if number_end(&digits, 0) == Some(digits.len()) => out.extend_from_slice(&digits),
                     _ => out.extend_from_slice(raw),
                 }
@@ -245,6 +253,44 @@ impl Tree for Typed<'_, '_> {
             all.extend(shown(role, node));
         }
         all
+    }
+
+    fn members(&mut self, object: NodeId) -> Vec<(String, NodeId)> {
+        let mut members = Vec::new();
+        let (role, inside) = role(object);
+        if !self.is_listed(object) {
+            for (key, node) in self.document.json.members(inside) {
+                let opened = if role == ENCODED { self.document.json.open_json(node) } else { None };
+                members.extend(shown(PLAIN, opened.unwrap_or(node)).map(|node| (key, node)));
+            }
+            return members;
+        }
+        let mut known = Names::default();
+        // From the last on, so that of two with one key the last counts.
+        for pair in self.pairs(object).into_iter().rev() {
+            // An empty key may be left out, as protocol buffers leave it out.
+            let key = self.stored().find_member(pair, "key");
+            let key = key.map_or(Some(String::new()), |(_, key)| self.stored().str(key));
+            // Without a value the pair has none of a type either.
+            let value = self.stored().find_member(pair, "value").map_or(pair, |(_, value)| value);
+            if let (Some(key), Some(value)) = (key, shown(VALUE, value))
+                && known.insert(&key, value).is_none()
+            {
+                members.push((key, value));
+            }
+        }
+        members.reverse();
+        members
+    }
+
+    fn is_plain(&self, node: NodeId) -> bool {
+        let (role, inside) = role(node);
+        match (role, self.document.json.kind(inside)) {
+            (PLAIN | PART, _) | (ATTRIBUTES, Kind::Object) => true,
+            (EVENT, Kind::Array) => self.stored().nodes_in(inside).into_iter().all(|event| self.is_plain_event(event)),
+            (EVENT, _) => self.is_plain_event(inside),
+            _ => false,
+        }
     }
 
     fn len(&mut self, array: NodeId) -> usize {

@@ -1,0 +1,4 @@
+//! Doubles and their decimals, exactly: what the standard library does with tables larger than a format of ours.
+
+pub(crate) mod big;
+pub(crate) mod print;

@@ -1,0 +1,180 @@
+//! A body with spans in, the spans as plain data out: what exporters, viewers and checks work with.
+
+use crate::Error;
+use crate::formats::facts::{fill, is_half, is_in_trace, join, json, tell, utf8};
+use crate::formats::{Detected, Format, Origin, Part, detect, rewrite};
+use crate::layouts::{Existing, Found, Layout, Target, Wanted, resolve};
+use crate::limits::Limits;
+use crate::span::{Span, SpanField, Trajectory};
+use crate::view::{Names, NodeId, Tree, View};
+
+/// How a body is read.
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct ReadOptions {
+    /// The wire format.
+    pub format: Format,
+    /// The layouts that find the fields of token ids, in the order in which they are tried.
+    pub layouts: Vec<Layout>,
+    /// Bounds on one call.
+    pub limits: Limits,
+    /// What MLflow's server says of traces, in any of its answers with `trace_info`s: their tags are the trajectories of
+    /// spans whose body has none.
+    pub trace_infos: Option<Vec<u8>>,
+}
+
+impl Default for ReadOptions {
+    fn default() -> ReadOptions {
+        ReadOptions { format: Format::Auto, layouts: Layout::builtin(), limits: Limits::default(), trace_infos: None }
+    }
+}
+
+/// Reads the spans of a body. It needs no tokenizer.
+///
+/// The halves of a Weave call that are both in the body are one span; so is an event stream. A trace of Trackio is a span,
+/// with those in it below. What MLflow's server tells of a trace is a span without an id if it has previews of the inputs
+/// or the output; in any case its tags are the trajectory of the trace's spans. A record without an output that holds ids
+/// is the output itself. Of JSON lines a broken one is left out. A field whose ids cannot be read is left out too: the
+/// report of an enrichment says why.
+///
+/// # Errors
+/// As [`crate::enrich`], but for the size of an output.
+///
+/// # Example
+/// ```
+/// use token2text::{ReadOptions, read};
+///
+/// let body = br#"{"id": "a1", "inputs": {"prompt_ids": [9707]}, "outputs": {"token_ids": [4337, 0]}}"#;
+/// let spans = read(body, &ReadOptions::default())?;
+/// assert_eq!(spans[0].span_id, "a1");
+/// assert_eq!(spans[0].output.as_deref(), Some(r#"{"token_ids": [4337, 0]}"#));
+/// assert_eq!(spans[0].fields[1].ids, [4337, 0]);
+/// # Ok::<(), token2text::Error>(())
+/// ```
+pub fn read(body: &[u8], options: &ReadOptions) -> Result<Vec<Span>, Error> {
+    read_from(body, &Origin::default(), options)
+}
+
+/// As [`read`], for a body of which is known where it comes from.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_from(body: &[u8], origin: &Origin<'_>, options: &ReadOptions) -> Result<Vec<Span>, Error> {
+    options.limits.check(body)?;
+    let mut reader = Reader { options, spans: Vec::new(), halves: Names::default(), told: Told::default() };
+    let mut detected = detect(body, options.format, origin)?;
+    rewrite(body, &mut detected, &options.limits, &mut |_, format, part| reader.part(format, part, true))?;
+    if let Some(infos) = &options.trace_infos {
+        options.limits.check(infos)?;
+        let mut detected = Detected { format: Format::Mlflow, rule: "asked for", other: None };
+        rewrite(infos, &mut detected, &options.limits, &mut |_, format, part| reader.part(format, part, false))?;
+    }
+    let Reader { mut spans, told, .. } = reader;
+    for span in &mut spans {
+        if let Some(trajectory) = told.of(&span.trace_id) {
+            fill(&mut span.trajectory, trajectory);
+        }
+    }
+    Ok(spans)
+}
+
+struct Reader<'o> {
+    options: &'o ReadOptions,
+    spans: Vec<Span>,
+    /// The half of a call that came first, by the call's id.
+    halves: Names,
+    told: Told,
+}
+
+/// The trajectories of traces, as far as the body tells of traces.
+#[derive(Default)]
+struct Told {
+    by_trace: Names,
+    trajectories: Vec<Trajectory>,
+}
+
+impl Told {
+    fn add(&mut self, trace_id: &str, trajectory: &Trajectory) {
+        let new = self.trajectories.len() as NodeId;
+        match self.by_trace.insert(trace_id, new) {
+            Some(known) => fill(&mut self.trajectories[known as usize], trajectory),
+            None => self.trajectories.push(trajectory.clone()),
+        }
+    }
+
+    fn of(&self, trace_id: &str) -> Option<&Trajectory> {
+        self.trajectories.get(self.by_trace.get(trace_id)? as usize)
+    }
+}
+
+impl Reader<'_> {
+    /// Reads the spans of a part of a body; only what is told of traces, if they are not wanted.
+    fn part(&mut self, format: Format, part: Part<'_>, with_spans: bool) {
+        let Ok((document, views)) = part else { return };
+        let mut trace = None;
+        for view in views {
+            if !with_spans && !view.is_trace {
+                continue;
+            }
+            let of_trace = trace.and_then(|trace: usize| self.spans.get(trace));
+            let mut span = tell(document, &view, format, of_trace);
+            if view.is_trace && !span.trace_id.is_empty() {
+                self.told.add(&span.trace_id, &span.trajectory);
+            }
+            if !with_spans || view.is_trace && view.places.is_empty() {
+                continue;
+            }
+            span.fields = self.fields(document, &view);
+            // A record that holds ids and no output is the output.
+            if matches!(format, Format::Auto | Format::Record)
+                && view.bare.is_some()
+                && span.output.is_none()
+                && !span.fields.is_empty()
+            {
+                span.output = Some(json(document, view.node));
+            }
+            if !is_in_trace(&view, format) {
+                trace = Some(self.spans.len());
+            }
+            self.add(span, is_half(&view, format));
+        }
+    }
+
+    /// Takes in a span; a half of a call joins the other, if that is there.
+    fn add(&mut self, span: Span, is_half: bool) {
+        if is_half && !span.span_id.is_empty() {
+            let other = self.halves.insert(&span.span_id, self.spans.len() as NodeId);
+            if let Some(other) = other.and_then(|other| self.spans.get_mut(other as usize)) {
+                return join(other, span);
+            }
+        }
+        self.spans.push(span);
+    }
+
+    fn fields(&self, tree: &mut dyn Tree, view: &View) -> Vec<SpanField> {
+        let mut fields = Vec::new();
+        for Found { report, target, .. } in
+            resolve(tree, view, &self.options.layouts, &self.options.limits, Wanted::Lists)
+        {
+            let Some(Target { ids, existing, segments, lists: [mask, logprobs], .. }) = target else { continue };
+            let existing = match existing {
+                Existing::Text { texts, .. } => Some(texts.into_iter().map(utf8).collect()),
+                _ => None,
+            };
+            fields.push(SpanField {
+                kind: report.kind,
+                layout: report.layout,
+                path: report.path,
+                text_path: report.text_path,
+                index: report.index,
+                ids: ids.ids,
+                rows: ids.rows,
+                segments,
+                mask: mask.map(utf8),
+                logprobs: logprobs.map(utf8),
+                existing,
+            });
+        }
+        fields
+    }
+}

@@ -127,7 +127,7 @@ pub(crate) trait Tree {
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId>;
     /// All elements of an array, in order.
     fn elements(&mut self, array: NodeId) -> Vec<NodeId>;
-    /// The members of an object, of repeated keys the last; for objects that are lists by name.
+    /// The members of an object, of a plain one or of attributes. Of repeated keys the last counts.
     fn members(&mut self, _object: NodeId) -> Vec<(String, NodeId)> {
         Vec::new()
     }
@@ -218,6 +218,17 @@ impl Place {
     }
 }
 
+/// An object that is flattened over the keys of another: `output.choices.0.text`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Flattened {
+    /// What a pointer starts with: `output`.
+    pub name: &'static str,
+    /// What its keys begin with, before a dot.
+    pub prefix: &'static str,
+    /// The object that has the keys.
+    pub object: Place,
+}
+
 /// One span, as its format shows it to the layouts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct View {
@@ -230,6 +241,8 @@ pub(crate) struct View {
     pub elsewhere: Vec<(&'static str, Place)>,
     /// Where a pointer under `/output` that finds nothing is tried again: a body that is itself the output.
     pub bare: Option<(Place, Keys)>,
+    /// Objects that are flattened over the keys of another, where there is no such place.
+    pub flattened: Vec<Flattened>,
     /// The object for a text that stands beside the output.
     pub whole: Option<Place>,
     /// Strings whose JSON may repeat members of that object.

@@ -220,6 +220,22 @@ impl Tree for Typed<'_, '_> {
         }
     }
 
+    fn members(&mut self, object: NodeId) -> Vec<(String, NodeId)> {
+        let mut members = Vec::new();
+        if self.is_listed(object) {
+            for pair in self.pairs(object) {
+                let key = self.stored().find_member(pair, "key").and_then(|(_, key)| self.stored().str(key));
+                let value = self.document.json.member(pair, "value").and_then(|value| shown(VALUE, value));
+                members.extend(key.zip(value));
+            }
+            return members;
+        }
+        for (key, value) in self.document.json.members(role(object).1) {
+            members.extend(shown(PLAIN, value).map(|value| (key, value)));
+        }
+        members
+    }
+
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
         match role(array) {
             (VALUE, _) => shown(VALUE, self.items(array).get(index).copied()?),

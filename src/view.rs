@@ -127,7 +127,7 @@ pub(crate) trait Tree {
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId>;
     /// All elements of an array, in order.
     fn elements(&mut self, array: NodeId) -> Vec<NodeId>;
-    /// The members of an object, of a plain one or of attributes. Of repeated keys the last counts.
+    /// The members of attributes, or of an object that is a list by name. Of repeated keys the last counts.
     fn members(&mut self, _object: NodeId) -> Vec<(String, NodeId)> {
         Vec::new()
     }

@@ -369,7 +369,7 @@ fn what_is_endless_or_deep_is_left_alone() {
 #[test]
 fn changed_literals_never_panic() {
     let samples = [
-        "[{'index': 0, 'token_ids': [1, 2], 'say': 'it\\'s \\u00e9 \\x41 \\101', 'n': (None, True, -1e-05)}]",
+        "[{'index': 0, 'token_ids': [1, 2], 'say': 'it\\'s \\u00e9 \\x41', 'n': (None, True, -1e-05)}]",
         "[Choices(index=0, token_ids=array([1, 2], dtype=int32), message=Message(content=\"Hi\"))]",
         "({'provider_specific_fields': {'token_ids': [np.int64(2), 3], 1: {}}}, ...)",
     ];

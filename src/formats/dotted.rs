@@ -24,17 +24,23 @@ pub(super) fn add_flattened(tree: &mut dyn Tree, attributes: &Place, view: &mut 
     if tree.kind(attributes.node) != Kind::Object {
         return;
     }
-    let mut is_there = [false; PREFIXES.len()];
+    let mut found = 0u32;
     tree.keys(attributes.node, &mut |key| {
-        for ((prefix, _), is_there) in PREFIXES.iter().zip(&mut is_there) {
-            *is_there |= key.strip_prefix(prefix.as_bytes()).is_some_and(|rest| rest.starts_with(b"."));
+        for (i, (prefix, _)) in PREFIXES.iter().enumerate() {
+            if key.starts_with(prefix.as_bytes()) && key.get(prefix.len()) == Some(&b'.') {
+                found |= 1 << i;
+            }
         }
     });
-    for ((prefix, name), is_there) in PREFIXES.into_iter().zip(is_there) {
-        let is_known = |view: &View| {
-            view.places.iter().any(|(known, _)| *known == name) || view.flattened.iter().any(|known| known.name == name)
-        };
-        if is_there && !is_known(view) {
+    for (i, &(prefix, name)) in PREFIXES.iter().enumerate() {
+        let mut is_new = found >> i & 1 == 1;
+        for (known, _) in &view.places {
+            is_new &= *known != name;
+        }
+        for known in &view.flattened {
+            is_new &= known.name != name;
+        }
+        if is_new {
             if view.model.is_none() {
                 view.model = string_member(tree, attributes.node, &[prefix, ".model"].concat());
             }

@@ -215,60 +215,36 @@ impl Transcoder<'_> {
         }
     }
 
-    /// What stands after a backslash.
+    /// What stands after a backslash, of the escapes that `repr` prints.
     fn escape(&mut self) -> Option<()> {
         let escaped = self.peek()?;
         self.at += 1;
-        let (radix, most) = match escaped {
-            b'0'..=b'7' => (8, 3),
-            b'x' => (16, 2),
-            b'u' => (16, 4),
-            b'U' => (16, 8),
-            _ => (0, 0),
+        let digits = match escaped {
+            b'x' => 2,
+            b'u' => 4,
+            b'U' => 8,
+            b'\\' | b'\'' | b'"' => return self.push(u32::from(escaped)),
+            b'n' => return self.push(10),
+            b'r' => return self.push(13),
+            b't' => return self.push(9),
+            _ => return None,
         };
-        if radix == 8 {
-            self.at -= 1;
-        }
-        let start = self.at;
         let mut code = 0u32;
-        while let Some(digit) = self.peek().and_then(|byte| char::from(byte).to_digit(radix.max(2)))
-            && self.at - start < most
-        {
-            code = code.checked_mul(radix)?.checked_add(digit)?;
+        for _ in 0..digits {
+            code = code << 4 | char::from(self.peek()?).to_digit(16)?;
             self.at += 1;
         }
-        if radix == 16 && self.at - start < most {
-            return None;
+        if code >> 11 != 0xD800 >> 11 {
+            return self.push(code);
         }
-        if radix == 0 {
-            code = u32::from(match escaped {
-                b'n' => b'\n',
-                b'r' => b'\r',
-                b't' => b'\t',
-                b'a' => 7,
-                b'b' => 8,
-                b'v' => 11,
-                b'f' => 12,
-                b'\\' | b'\'' | b'"' => escaped,
-                // A line that goes on.
-                b'\n' => return Some(()),
-                b'N' => return None,
-                // No escape: the backslash is meant.
-                _ => {
-                    self.at -= 1;
-                    b'\\'
-                }
-            });
-        }
-        match char::from_u32(code) {
-            Some(char) => escape_into(char.encode_utf8(&mut [0; 4]).as_bytes(), &mut self.out),
-            None if code > 0xFFFF => return None,
-            // A lone surrogate, as JSON spells it.
-            None => {
-                self.out.extend_from_slice(b"\\u");
-                self.out.extend_from_slice(&self.text[self.at - 4..self.at]);
-            }
-        }
+        // A lone surrogate, as JSON spells it.
+        self.out.extend_from_slice(b"\\u");
+        self.out.extend_from_slice(&self.text[self.at - 4..self.at]);
+        Some(())
+    }
+
+    fn push(&mut self, code: u32) -> Option<()> {
+        escape_into(char::from_u32(code)?.encode_utf8(&mut [0; 4]).as_bytes(), &mut self.out);
         Some(())
     }
 
@@ -323,7 +299,7 @@ mod tests {
             read += usize::from(ours.is_some());
             refused += usize::from(ours.is_none());
         }
-        assert!(read > 300 && refused > 100, "{read} read, {refused} refused");
+        assert!(read > 250 && refused > 100, "{read} read, {refused} refused");
     }
 
     #[test]

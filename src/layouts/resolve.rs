@@ -174,7 +174,8 @@ impl<'r> Resolver<'r> {
         match element {
             Some((place, _)) if rows.len() > 1 => {
                 // The path of all: with `*` in place of the number.
-                let of_list = place.path.trim_end_matches(|char: char| char.is_ascii_digit());
+                let number = place.path.bytes().rev().position(|byte| !byte.is_ascii_digit()).unwrap_or(0);
+                let of_list = place.path.get(..place.path.len() - number).unwrap_or_default();
                 let inside = located.path.get(place.path.len()..).unwrap_or_default();
                 report.path = [of_list, "*", inside].concat();
             }

@@ -55,18 +55,15 @@ impl<'r> Unfolded<'r> {
         }
         for flattened in &view.flattened {
             for (key, value) in unfolded.tree.members(flattened.object.node) {
-                let steps = key.bytes().filter(|&byte| byte == b'.').count();
-                let is_of = key.strip_prefix(flattened.prefix).is_some_and(|rest| rest.starts_with('.'));
-                if is_of && steps <= MOST_STEPS {
+                if starts_with_step(&key, flattened.prefix) {
                     unfolded.add(&key, flattened.prefix.len(), value);
                 }
             }
         }
         for branch in 0..unfolded.branches.len() {
-            if let Some(elements) = unfolded.in_order(&unfolded.branches[branch]) {
-                unfolded.branches[branch].children = elements;
-                unfolded.branches[branch].is_list = true;
-            }
+            let mut children = std::mem::take(&mut unfolded.branches[branch].children);
+            unfolded.branches[branch].is_list = unfolded.put_in_order(branch, &mut children);
+            unfolded.branches[branch].children = children;
         }
         unfolded
     }
@@ -85,20 +82,25 @@ impl<'r> Unfolded<'r> {
         node >> SHIFT >= DOTTED
     }
 
-    /// Adds the value at a key whose beginning up to `from` is a branch.
-    fn add(&mut self, key: &str, from: usize, value: NodeId) {
-        let mut parent = self.branch(key.get(..from).unwrap_or_default());
-        for (at, byte) in key.bytes().enumerate().skip(from + 1).chain([(key.len(), b'.')]) {
-            if byte == b'.' {
-                let count = self.branches.len();
-                let child = self.branch(key.get(..at).unwrap_or_default());
-                if self.branches.len() > count {
-                    self.branches[parent as usize].children.push(child);
-                }
-                parent = child;
+    /// Adds the value at a key whose beginning up to `at` is a branch.
+    fn add(&mut self, key: &str, mut at: usize, value: NodeId) {
+        let mut parent = self.branch(key.get(..at).unwrap_or_default());
+        for _ in 0..MOST_STEPS {
+            at += 1;
+            while key.as_bytes().get(at).is_some_and(|&byte| byte != b'.') {
+                at += 1;
+            }
+            let count = self.branches.len();
+            let child = self.branch(key.get(..at).unwrap_or_default());
+            if self.branches.len() > count {
+                self.branches[parent as usize].children.push(child);
+            }
+            parent = child;
+            if at == key.len() {
+                self.branches[parent as usize].value = Some(value);
+                return;
             }
         }
-        self.branches[parent as usize].value = Some(value);
     }
 
     /// The branch with a key; a new one if there is none.
@@ -110,19 +112,23 @@ impl<'r> Unfolded<'r> {
         })
     }
 
-    /// The children of a branch as the elements of a list, if their keys are all the numbers from 0 on.
-    fn in_order(&self, branch: &Branch) -> Option<Vec<NodeId>> {
-        let mut elements = vec![None; branch.children.len()];
-        for &child in &branch.children {
-            let step = self.step_of(branch, child);
-            let index: usize = step.parse().ok()?;
-            *elements.get_mut(index).filter(|_| step == index.to_string())? = Some(child);
+    /// Puts the children of a branch in the order of a list; false if their keys are not all the numbers from 0 on.
+    fn put_in_order(&self, branch: usize, children: &mut [NodeId]) -> bool {
+        for i in 0..children.len() {
+            loop {
+                let step = self.step_of(&self.branches[branch], children[i]);
+                let Ok(place) = step.parse::<usize>() else { return false };
+                if place >= children.len() || step != place.to_string() {
+                    return false;
+                }
+                if place == i {
+                    break;
+                }
+                // No two have one number, so each exchange puts one where it stays.
+                children.swap(i, place);
+            }
         }
-        let mut in_order = Vec::with_capacity(elements.len());
-        for element in elements {
-            in_order.push(element?);
-        }
-        (!in_order.is_empty()).then_some(in_order)
+        !children.is_empty()
     }
 
     /// The last step of a child's key.
@@ -199,6 +205,11 @@ impl<'r> Unfolded<'r> {
         }
         address + rest
     }
+}
+
+/// Whether a key has a beginning and, after a dot, more.
+fn starts_with_step(key: &str, prefix: &str) -> bool {
+    key.starts_with(prefix) && key.as_bytes().get(prefix.len()) == Some(&b'.')
 }
 
 /// The number of a folded value.

@@ -111,15 +111,12 @@ impl Tree for OtlpProto<'_> {
 
     fn members(&mut self, object: NodeId) -> Vec<(String, NodeId)> {
         let mut members = Vec::new();
-        if let (JSON, object) = role(object) {
-            for (key, value) in self.json.members(object) {
-                members.extend(shown(JSON, value).map(|value| (key, value)));
-            }
-        }
         let Some(owner) = self.owner(object) else { return members };
         for pair in self.of_kind(owner, Message::KeyValue) {
-            let key = String::from_utf8(self.key(pair).to_vec()).ok();
-            members.extend(key.zip(self.value(pair)));
+            let key = String::from_utf8(self.key(pair).to_vec());
+            if let (Ok(key), Some(value)) = (key, self.value(pair)) {
+                members.push((key, value));
+            }
         }
         members
     }

@@ -226,12 +226,16 @@ impl Tree for Typed<'_, '_> {
             for pair in self.pairs(object) {
                 let key = self.stored().find_member(pair, "key").and_then(|(_, key)| self.stored().str(key));
                 let value = self.document.json.member(pair, "value").and_then(|value| shown(VALUE, value));
-                members.extend(key.zip(value));
+                if let (Some(key), Some(value)) = (key, value) {
+                    members.push((key, value));
+                }
             }
             return members;
         }
         for (key, value) in self.document.json.members(role(object).1) {
-            members.extend(shown(PLAIN, value).map(|value| (key, value)));
+            if let Some(value) = shown(PLAIN, value) {
+                members.push((key, value));
+            }
         }
         members
     }

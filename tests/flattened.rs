@@ -301,6 +301,19 @@ fn the_text_of_json_in_a_string_stands_in_it() {
     assert_eq!(strip(&enriched.body, &EnrichOptions::default()).unwrap(), body.as_bytes());
 }
 
+/// What is flattened or printed is no member that can be taken out alone.
+#[test]
+fn ids_stay_where_they_are_flattened() {
+    let body =
+        json!({ "attributes": { "output.choices.0.token_ids": [1], "output.choices.1.token_ids": [2] } }).to_string();
+    let mut options = EnrichOptions::default();
+    let kept = enrich(body.as_bytes(), &letters(), &options).unwrap();
+    options.drop_ids = true;
+    let dropped = enrich(body.as_bytes(), &letters(), &options).unwrap();
+    assert!(dropped.body == kept.body);
+    assert_eq!(dropped.report.fields[0].reason, Some("not_dropped"));
+}
+
 #[test]
 fn counts_and_names_that_look_alike_are_no_ids() {
     let options = EnrichOptions::default();

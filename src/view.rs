@@ -129,7 +129,7 @@ pub(crate) trait Tree {
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId>;
     /// All elements of an array, in order.
     fn elements(&mut self, array: NodeId) -> Vec<NodeId>;
-    /// The members of an object, of repeated keys the last; where they are JSON in strings, what is inside.
+    /// The members of an object or of attributes, of repeated keys the last.
     fn members(&mut self, _object: NodeId) -> Vec<(String, NodeId)> {
         Vec::new()
     }
@@ -140,6 +140,10 @@ pub(crate) trait Tree {
     /// The value as JSON text. Of one that is no plain JSON (see [`Tree::is_plain`]) as far as ids, masks and lengths need
     /// it; [`json_into`] says all of it.
     fn json(&mut self, node: NodeId) -> std::borrow::Cow<'_, [u8]>;
+    /// Whether the members of an object are JSON in strings.
+    fn holds_json(&self, _object: NodeId) -> bool {
+        false
+    }
     /// Whether the value stands as JSON in the body, so that [`Tree::json`] is its bytes.
     fn is_plain(&self, _node: NodeId) -> bool {
         true
@@ -259,6 +263,17 @@ impl Place {
     }
 }
 
+/// An object that is flattened over the keys of another: `output.choices.0.text`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Flattened {
+    /// What a pointer starts with: `output`.
+    pub name: &'static str,
+    /// What its keys begin with, before a dot.
+    pub prefix: &'static str,
+    /// The object that has the keys.
+    pub object: Place,
+}
+
 /// One span, as its format shows it to the layouts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct View {
@@ -278,6 +293,8 @@ pub(crate) struct View {
     pub elsewhere: Vec<(&'static str, Place)>,
     /// Where a pointer under `/output` that finds nothing is tried again: a body that is itself the output.
     pub bare: Option<(Place, Keys)>,
+    /// Objects that are flattened over the keys of another, where there is no such place.
+    pub flattened: Vec<Flattened>,
     /// The object for a text that stands beside the output.
     pub whole: Option<Place>,
     /// Values, or strings with JSON inside, that may repeat what stands at another address.

@@ -268,7 +268,8 @@ fn check_field(capture: &Capture, body: &[u8], (field, row): (&FieldReport, Opti
 }
 
 /// Whether a field is not expected but right: the prompt of a padded sequence, which the capture leaves out and
-/// `input_lengths` tells from the padding, and a span that verl has no rule for and that looks like SGLang's.
+/// `input_lengths` tells from the padding, and a span of verl's whose output has SGLang's `output_ids` in place of the names
+/// of verl's rule, which is all that `expected.json` goes by. They are ids, and the name means nothing else anywhere.
 fn is_also_decoded(capture: &Capture, path: &str) -> bool {
     (&*capture.name, path) == ("nemo-rl", "/token_ids")
         || capture.name.contains("-verl-edge-") && path.ends_with("/output/output_ids")

@@ -247,6 +247,34 @@ fn every_expected_text_is_written_and_no_other() {
     assert!(right > 150, "only {right} fields checked");
 }
 
+/// Flattened and printed ids by the layouts that ship: each where it is expected, its text as expected, none twice.
+#[test]
+fn built_in_layouts_read_what_is_flattened_or_printed() {
+    let mut checked = 0;
+    for body in bodies() {
+        let enriched = enrich(&body.bytes, &real_set(&body.tokenizer), &EnrichOptions::default()).unwrap();
+        let value = value_of(&body, &enriched.body);
+        let is_meant = |path: &str| path.contains("agentlightning.operation.") || path.contains("llm.hosted_vllm.");
+        let fields: Vec<_> = enriched.report.fields.iter().filter(|field| is_meant(&field.path)).collect();
+        let mut texts: Vec<_> = fields.iter().map(|field| field.text_path.as_ref()).collect();
+        texts.dedup();
+        assert_eq!(texts.len(), fields.len(), "{}: {fields:?}", body.name);
+        for field in fields {
+            let is_at = |place: &Value| {
+                let address =
+                    place.as_str().unwrap().split_once('#').unwrap().1.replace("/!repr/0", "").replace("/!repr", "");
+                address == field.path
+            };
+            let mut entries = body.expected.iter();
+            let expected = entries.find(|entry| entry["where"].as_array().unwrap().iter().any(is_at));
+            let expected = expected.unwrap_or_else(|| panic!("{} {} was not expected", body.name, field.path));
+            assert_eq!(mistake(field, expected, &value, false), None, "{} {}", body.name, field.path);
+            checked += 1;
+        }
+    }
+    assert!(checked > 3, "only {checked} fields checked");
+}
+
 #[test]
 fn strip_gives_the_input_back() {
     for body in bodies() {

@@ -1,6 +1,7 @@
 //! Wire formats: where in a body the spans are, and where in a span its inputs, output and attributes.
 
 mod detect;
+mod dotted;
 pub(crate) mod facts;
 mod otlp_proto;
 mod record;

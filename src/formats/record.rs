@@ -1,5 +1,6 @@
 //! Format `record`: JSON as an object, an array of objects, or JSON lines.
 
+use super::dotted::add_flattened;
 use super::string_member;
 use crate::view::{Keys, Kind, NodeId, Place, Tree, View, hash};
 
@@ -82,7 +83,12 @@ fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
     let whole = Place { node: record, path: path.clone() };
     // Without inputs the record may be the output itself, as a server's response or a trainer's dump is.
     let bare = (!has_inputs).then(|| (whole.clone(), keys));
-    View { path, node: record, places, bare, whole: Some(whole), model, ..View::default() }
+    let mut view = View { path, node: record, places, bare, whole: Some(whole), model, ..View::default() };
+    let attributes = view.places.iter().find(|(name, _)| *name == "attributes").map(|(_, place)| place.clone());
+    if let Some(attributes) = attributes {
+        add_flattened(tree, &attributes, &mut view);
+    }
+    view
 }
 
 /// What is inside a string that holds JSON of an object or a list, as in a span of `read`; another value as it is.

@@ -1,5 +1,6 @@
 //! Where the spans of OTLP and of MLflow are in a body, and where in a span its inputs, output, attributes and events.
 
+use super::dotted::add_flattened;
 use super::string_member;
 use crate::view::{Keys, Kind, NodeId, Place, Tree, View};
 
@@ -126,6 +127,7 @@ impl Finder<'_> {
         if let Some(attributes) = &attributes {
             view.model = self.model(attributes.node);
             self.sources(attributes, &SOURCES, &mut view);
+            add_flattened(self.tree, attributes, &mut view);
             // Without inputs the attributes may be the output themselves, as in spans whose instrumentation is flat.
             view.bare = Some((attributes.clone(), Keys::of(self.tree, attributes.node)));
             for (name, place) in &view.places {

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::base64;
 use crate::json::number::{self, NotAnId};
-use crate::json::{Json, skip_space, string_content, value_end};
+use crate::json::{Json, python_to_json, skip_space, string_content, value_end};
 use crate::report::FieldReport;
 use crate::view::Tree as _;
 use printed::numpy_scalar;
@@ -26,6 +26,21 @@ impl Ids {
     /// A list of integers.
     pub(crate) fn list(ids: Vec<u32>) -> Ids {
         Ids { ids, ..Ids::default() }
+    }
+
+    /// Adds a list to a list of lists, of at most `max` ids.
+    pub(crate) fn push_row(&mut self, mut row: Ids, max: MaxIds) -> Result<(), Box<Refusal>> {
+        if row.rows.is_some() {
+            return Err(Refusal::new("nested_too_deep", "one of several texts is of a list of lists itself"));
+        }
+        if row.ids.len() > max.saturating_sub(self.ids.len()) {
+            return Err(too_many(max));
+        }
+        self.converted = self.converted.or(row.converted);
+        self.ids.append(&mut row.ids);
+        let end = self.ids.len();
+        self.rows.get_or_insert_default().push(end);
+        Ok(())
     }
 
     /// The rows of a list of lists, or the one list.
@@ -234,7 +249,10 @@ impl Reader {
                 let id = self.number(digits, at)?;
                 self.push(id)
             }
-            None => Err(Refusal::new("not_ids", format!("{} is the string {}", place(at), shorten(content)))),
+            None => {
+                let reason = if content == b"..." { "truncated_at_source" } else { "not_ids" };
+                Err(Refusal::new(reason, format!("{} is the string {}", place(at), shorten(content))))
+            }
         }
     }
 
@@ -267,17 +285,20 @@ impl Reader {
             self.convert(Spelling::JsonString);
             return self.value(text, in_strings + 1);
         }
-        match printed::list(text)? {
-            Some(list) => {
-                self.convert(list.spelling);
-                for (index, digits) in list.items {
-                    let id = self.number(digits, Some(index))?;
-                    self.push(id)?;
-                }
-                Ok(())
-            }
-            None => Err(Refusal::new("not_ids", format!("the value is the string {}", shorten(content)))),
+        let literal = if matches!(text.first(), Some(b'[' | b'(')) { python_to_json(text) } else { None };
+        if let Some(json) = literal.filter(|json| is_json(json)) {
+            self.convert(Spelling::PythonList);
+            return self.value(&json, in_strings + 1);
         }
+        let Some(items) = printed::array(text)? else {
+            return Err(Refusal::new("not_ids", format!("the value is the string {}", shorten(content))));
+        };
+        self.convert(Spelling::NumpyArray);
+        for (index, digits) in items {
+            let id = self.number(digits, Some(index))?;
+            self.push(id)?;
+        }
+        Ok(())
     }
 
     /// `{"arrayValue": {"values": [{"intValue": "5"}, ...]}}`, an attribute's value as OTLP/JSON has it.

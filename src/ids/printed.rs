@@ -1,16 +1,13 @@
-//! Lists of integers as Python and NumPy print them: `[1 2 3]`, `array([1, 2], dtype=int32)`, `[np.int64(5)]`.
+//! Arrays as NumPy prints them: `[1 2 3]`, `array([1, 2], dtype=int32)`; its scalars: `np.int64(5)`.
 
-use super::{Refusal, Spelling, shorten};
+use super::{Refusal, shorten};
 use crate::json::number_end;
 
-/// A printed list: the number of each item, with its place.
-pub(super) struct Printed<'t> {
-    pub spelling: Spelling,
-    pub items: Vec<(usize, &'t [u8])>,
-}
+/// The number of each item of a printed array, with its place.
+pub(super) type Items<'t> = Vec<(usize, &'t [u8])>;
 
-/// Reads a printed list of one dimension; nothing if the text is not such a list at all.
-pub(super) fn list(text: &[u8]) -> Result<Option<Printed<'_>>, Box<Refusal>> {
+/// Reads a printed array of one dimension; nothing if the text is no such array at all.
+pub(super) fn array(text: &[u8]) -> Result<Option<Items<'_>>, Box<Refusal>> {
     let in_array = text.strip_prefix(b"array(").and_then(|rest| rest.strip_suffix(b")"));
     let list = in_array.unwrap_or(text);
     let Some(end) = list.iter().position(|&byte| byte == b']').filter(|_| list.starts_with(b"[")) else {
@@ -23,6 +20,7 @@ pub(super) fn list(text: &[u8]) -> Result<Option<Printed<'_>>, Box<Refusal>> {
         ));
     }
     let (inside, rest) = (&list[1..end], list[end + 1..].trim_ascii());
+    let has_commas = inside.contains(&b',');
     if inside.contains(&b'[') {
         return Err(Refusal::new("not_ids", "the value is a printed array of more than one dimension"));
     }
@@ -30,9 +28,6 @@ pub(super) fn list(text: &[u8]) -> Result<Option<Printed<'_>>, Box<Refusal>> {
     if !is_closed {
         return Ok(None);
     }
-    let has_commas = inside.contains(&b',');
-    let is_numpy = in_array.is_some() || !has_commas && !inside.contains(&b'(');
-    let spelling = if is_numpy { Spelling::NumpyArray } else { Spelling::PythonList };
     let is_separator = |byte: &u8| if has_commas { *byte == b',' } else { byte.is_ascii_whitespace() };
     let mut items = Vec::new();
     let inside = inside.trim_ascii();
@@ -41,7 +36,7 @@ pub(super) fn list(text: &[u8]) -> Result<Option<Printed<'_>>, Box<Refusal>> {
     for (index, item) in parts.filter(|part| has_commas || !part.is_empty()).enumerate() {
         items.push((index, number(item, index)?));
     }
-    Ok(Some(Printed { spelling, items }))
+    Ok(Some(items))
 }
 
 /// The digits of `np.int64(5)` and its like.
@@ -52,14 +47,8 @@ pub(super) fn numpy_scalar(text: &[u8]) -> Option<&[u8]> {
 }
 
 fn number(item: &[u8], index: usize) -> Result<&[u8], Box<Refusal>> {
-    match item {
-        b"None" => return Err(Refusal::new("null_inside", format!("item {index} is None"))),
-        b"True" | b"False" => return Err(Refusal::new("boolean_inside", format!("item {index} is a boolean"))),
-        _ => {}
-    }
-    let digits = numpy_scalar(item).unwrap_or(item);
-    if number_end(digits, 0) == Some(digits.len()) {
-        return Ok(digits);
+    if number_end(item, 0) == Some(item.len()) {
+        return Ok(item);
     }
     Err(Refusal::new("not_ids", format!("item {index} is {}", shorten(item))))
 }

@@ -4,6 +4,7 @@ pub(crate) mod double;
 mod edit;
 pub(crate) mod number;
 mod object;
+mod python;
 mod scan;
 mod string;
 
@@ -14,6 +15,7 @@ use crate::view::{Kind, Names, NodeId, Tree};
 
 pub(crate) use edit::{Edits, leaving, splice, splice_body, splice_into, text_into};
 pub(crate) use object::{Object, listed, parse};
+pub(crate) use python::python_to_json;
 pub(crate) use scan::{ScanError, TOO_DEEP, items, number_end, skip_space, value_end};
 pub(crate) use string::{quote_into, string_content, unescape};
 

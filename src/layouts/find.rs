@@ -2,6 +2,7 @@
 
 use super::Pointer;
 use super::pointer::{split_first, unescape_key};
+use super::unfolded::Unfolded;
 use crate::json::string_content;
 use crate::view::{Keys, Kind, NodeId, Place, Tree, View};
 
@@ -36,19 +37,21 @@ pub(super) type Element<'e> = Option<(&'e Place, usize)>;
 type Start<'s, 'p> = (&'s Place, &'p str, bool);
 
 pub(super) struct Finder<'r> {
-    pub tree: &'r mut dyn Tree,
+    pub tree: Unfolded<'r>,
     view: &'r View,
+    flattened: &'r [(&'static str, Place)],
     /// The keys of each place of the view, and of those elsewhere.
     keys: Vec<Keys>,
 }
 
 impl<'r> Finder<'r> {
-    pub(super) fn new(tree: &'r mut dyn Tree, view: &'r View) -> Finder<'r> {
+    /// `flattened` are the places of the view's flattened objects.
+    pub(super) fn new(mut tree: Unfolded<'r>, view: &'r View, flattened: &'r [(&'static str, Place)]) -> Finder<'r> {
         let mut keys = Vec::with_capacity(view.places.len());
-        for (_, place) in view.places.iter().chain(&view.elsewhere) {
-            keys.push(Keys::of(tree, place.node));
+        for (_, place) in view.places.iter().chain(flattened).chain(&view.elsewhere) {
+            keys.push(Keys::of(&mut tree, place.node));
         }
-        Finder { tree, view, keys }
+        Finder { tree, view, flattened, keys }
     }
 
     /// What a pointer finds, without nulls; nothing if that is nothing.
@@ -56,7 +59,10 @@ impl<'r> Finder<'r> {
         for (start, steps, is_bare) in self.starts(element, &pointer.text, false).into_iter().flatten() {
             let matches = self.walk(start.node, steps);
             if !matches.is_empty() {
-                let path = format!("{}{steps}", start.path);
+                let mut path = self.tree.address(start, steps);
+                if self.tree.is_flattened_list(matches[0].node) {
+                    path.push_str(".*");
+                }
                 return Some(Located { pointer, matches, path, is_bare, start: start.node, steps });
             }
         }
@@ -88,7 +94,7 @@ impl<'r> Finder<'r> {
         match split_first(steps) {
             None => self.tree.kind(node) != Kind::Null,
             Some(("*", rest)) => self.elements(node, rest).into_iter().any(|element| self.leads(element, rest)),
-            Some((step, rest)) => self.step(node, step).is_some_and(|node| self.leads(node, rest)),
+            Some((step, rest)) => self.step(node, step, rest).is_some_and(|node| self.leads(node, rest)),
         }
     }
 
@@ -110,12 +116,14 @@ impl<'r> Finder<'r> {
             None => out.push(from),
             Some(("*", rest)) => {
                 for (i, node) in self.elements(from.node, rest).into_iter().enumerate() {
-                    self.collect(Place { node, path: format!("{}/{i}", from.path) }, rest, out);
+                    let path = self.tree.address(&from, &format!("/{i}"));
+                    self.collect(Place { node, path }, rest, out);
                 }
             }
             Some((step, rest)) => {
-                if let Some(node) = self.step(from.node, step) {
-                    self.collect(Place { node, path: format!("{}/{step}", from.path) }, rest, out);
+                if let Some(node) = self.step(from.node, step, rest) {
+                    let path = self.tree.address(&from, &["/", step].concat());
+                    self.collect(Place { node, path }, rest, out);
                 }
             }
         }
@@ -171,7 +179,7 @@ impl<'r> Finder<'r> {
         }
         let Some((root, steps)) = split_first(pointer) else { return [None, None] };
         let mut usual = None;
-        for (name, place) in &self.view.places {
+        for (name, place) in self.view.places.iter().chain(self.flattened) {
             if *name == root {
                 usual = Some((place, steps, false));
             }
@@ -205,7 +213,7 @@ impl<'r> Finder<'r> {
                     for node in self.elements(from.node, rest) {
                         next.push(Match { node, element: Some(node), number: next.len(), ..from });
                     }
-                } else if let Some(node) = self.step(from.node, step) {
+                } else if let Some(node) = self.step(from.node, step, rest) {
                     let holder = if step.starts_with('!') { from.holder } else { Some(from.node) };
                     next.push(Match { node, holder, ..from });
                 }
@@ -224,10 +232,11 @@ impl<'r> Finder<'r> {
         if is_in_vain { Vec::new() } else { self.tree.elements(list) }
     }
 
-    /// One step that is not `*`.
-    fn step(&mut self, node: NodeId, step: &str) -> Option<NodeId> {
+    /// One step that is not `*`; `rest` are those after it.
+    fn step(&mut self, node: NodeId, step: &str, rest: &str) -> Option<NodeId> {
         match step {
             "!json" => self.tree.open_json(node),
+            "!repr" if !rest.is_empty() => self.tree.open_python(node),
             "!tokenid" => self.spells_token_ids(node).then_some(node),
             // The others are last steps, which only say how the value is spelled.
             _ if step.starts_with('!') => Some(node),

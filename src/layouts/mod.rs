@@ -8,6 +8,7 @@ mod resolve;
 mod schema;
 mod select;
 mod sources;
+mod unfolded;
 
 use crate::Error;
 use crate::json::{Json, listed};
@@ -59,6 +60,10 @@ const fn without_space<const COUNT: usize>(text: &[u8]) -> [u8; COUNT] {
 ///
 /// Pointers are JSON Pointers over `/inputs`, `/output`, `/attributes` and `/events` of a span, with the extra steps
 /// `*` (every element), `!json`, `!repr`, `!numpy`, `!b64i32` and `!tokenid` (which finds only what is so spelled).
+///
+/// Inputs or an output that are flattened over dotted keys of the attributes (`output.choices.0.token_ids`) are found as if
+/// they stood there. Into those, and into what `!repr` opens, nothing can be written: the text goes among the attributes,
+/// or beside the output; of an `each` in them all texts together, as a list if there are several.
 ///
 /// | member | meaning |
 /// |---|---|

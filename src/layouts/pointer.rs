@@ -6,9 +6,9 @@ use crate::ids::Encoding;
 use crate::json::listed;
 use crate::view::hash;
 
-/// The extra steps: every element of a list; the JSON value inside a string; and last steps, which say how ids are
-/// spelled. [`crate::ids`] reads what `!repr` and `!numpy` name anyway: they say that nothing else is meant, and show
-/// in the report's path. `!b64i32` and `!tokenid` are encodings that are never recognised by their looks.
+/// The extra steps: every element of a list; the JSON value, or the Python literal, inside a string; and last steps, which
+/// say how ids are spelled. [`crate::ids`] reads what a last `!repr` and `!numpy` name anyway: they say that nothing else
+/// is meant, and show in the report's path. `!b64i32` and `!tokenid` are encodings that are never recognised by their looks.
 const EXTRA_STEPS: [&str; 6] = ["*", "!json", "!repr", "!numpy", "!b64i32", "!tokenid"];
 
 /// Where a layout finds a value: its text, checked once, read again step by step where it is followed.
@@ -33,7 +33,7 @@ impl Pointer {
             if unescape_key(step).is_none() {
                 return Err(format!("`{text}` has a `~` that is not `~0` or `~1`"));
             }
-            if step.starts_with('!') && step != "!json" && !after.is_empty() {
+            if step.starts_with('!') && step != "!json" && step != "!repr" && !after.is_empty() {
                 return Err(format!("`{text}` goes on after a step that yields ids"));
             }
             rest = after;

@@ -7,6 +7,7 @@ use super::join::{Part, join};
 use super::pointer::{split_first, unescape_key};
 use super::select::{Segment, number};
 use super::sources::Source;
+use super::unfolded::Unfolded;
 use super::{Field, Join, Layout, Pointer};
 use crate::ids::{self, Ids, Refusal};
 use crate::json::{items, string_content};
@@ -78,8 +79,9 @@ pub(crate) fn resolve(
     limits: &Limits,
     wanted: Wanted,
 ) -> Vec<Found> {
+    let flattened = Unfolded::places(view);
     let mut resolver = Resolver {
-        find: Finder::new(tree, view),
+        find: Finder::new(Unfolded::new(tree, view, limits.depth), view, &flattened),
         view,
         limits,
         wanted,
@@ -99,6 +101,12 @@ pub(crate) fn resolve(
         }
     }
     resolver.found
+}
+
+/// The candidates for the ids of a field in one element.
+struct Row<'e, 'p> {
+    element: Element<'e>,
+    candidates: Vec<Located<'p>>,
 }
 
 pub(super) struct Resolver<'r> {
@@ -132,24 +140,43 @@ impl<'r> Resolver<'r> {
                 }
             }
         }
-        let Some(each) = &layout.each else { return self.fields(layout, None) };
-        for (index, element) in self.find.each(each).iter().enumerate() {
-            self.fields(layout, Some((element, index)));
+        let Some(each) = &layout.each else { return self.fields(layout, &[None]) };
+        let places = self.find.each(each);
+        let elements: Vec<Element<'_>> = places.iter().enumerate().map(|(index, place)| Some((place, index))).collect();
+        // The texts of elements that cannot be written into stand in one place.
+        let at_once =
+            if places.first().is_some_and(|place| Unfolded::is_folded(place.node)) { elements.len() } else { 1 };
+        for elements in elements.chunks(at_once) {
+            self.fields(layout, elements);
         }
     }
 
-    fn fields(&mut self, layout: &'r Layout, element: Element<'_>) {
+    fn fields(&mut self, layout: &'r Layout, elements: &[Element<'_>]) {
         for field in &layout.fields {
-            self.field(layout, field, element);
+            self.field(layout, field, elements);
         }
     }
 
-    fn field(&mut self, layout: &'r Layout, field: &Field, element: Element<'_>) {
-        let mut candidates = Vec::new();
-        for pointer in &field.ids {
-            candidates.extend(self.candidate(field, pointer, element));
+    /// A field of one element, or of several whose texts are one list.
+    fn field(&mut self, layout: &'r Layout, field: &Field, elements: &[Element<'_>]) {
+        let mut rows = Vec::with_capacity(elements.len());
+        let mut first = None;
+        let mut with_ids = 0;
+        for &element in elements {
+            let mut candidates = Vec::new();
+            for pointer in &field.ids {
+                candidates.extend(self.candidate(field, pointer, element));
+            }
+            if !candidates.is_empty() {
+                first.get_or_insert(rows.len());
+                with_ids += 1;
+            }
+            rows.push(Row { element, candidates });
         }
-        let Some(located) = candidates.first() else { return };
+        let Some(first) = first else { return };
+        let rows = if with_ids == 1 { &rows[first..=first] } else { &*rows };
+        let Row { element, candidates } = &rows[if with_ids == 1 { 0 } else { first }];
+        let (element, located) = (*element, &candidates[0]);
         if let Some(claim) = self.claimed.get(&located.path) {
             let claim = self.claims[claim as usize];
             // The fields of one layout may share ids, each with a selection of its own.
@@ -158,7 +185,16 @@ impl<'r> Resolver<'r> {
             }
         }
         let mut report = FieldReport::new(field.kind, &layout.name, &located.path);
-        report.index = element.map(|(_, index)| index);
+        match element {
+            Some((place, _)) if rows.len() > 1 => {
+                // The path of all: with `*` in place of the number.
+                let number = place.path.bytes().rev().position(|byte| !byte.is_ascii_digit()).unwrap_or(0);
+                let of_list = place.path.get(..place.path.len() - number).unwrap_or_default();
+                let inside = located.path.get(place.path.len()..).unwrap_or_default();
+                report.path = [of_list, "*", inside].concat();
+            }
+            _ => report.index = element.map(|(_, index)| index),
+        }
         let mut found = Found { report, target: None, warnings: Vec::new() };
         let object = match self.text_object(field, element, located) {
             Ok(object) => object,
@@ -170,7 +206,7 @@ impl<'r> Resolver<'r> {
         };
         // The fields that this one stands for are dealt with too: they say the same, less well.
         let claim = Claim { layout, found: self.found.len() };
-        for candidate in &candidates {
+        for candidate in rows.iter().flat_map(|row| &row.candidates) {
             if self.claimed.insert(&candidate.path, self.claims.len() as NodeId).is_none() {
                 self.claims.push(claim);
             }
@@ -179,7 +215,7 @@ impl<'r> Resolver<'r> {
         if self.taken.insert(&text_path, 0).is_some() {
             return;
         }
-        match self.target(field, element, &candidates, &object, &text_path, &mut found) {
+        match self.target(field, rows, located, &object, &text_path, &mut found) {
             Ok(target) => found.target = Some(target),
             Err(refusal) => refusal.report(&mut found.report),
         }
@@ -221,20 +257,39 @@ impl<'r> Resolver<'r> {
     fn target(
         &mut self,
         field: &Field,
-        element: Element<'_>,
-        candidates: &[Located<'_>],
+        rows: &[Row<'_, '_>],
+        located: &Located<'_>,
         object: &Place,
         text_path: &str,
         found: &mut Found,
     ) -> Result<Target, Box<Refusal>> {
-        let located = &candidates[0];
-        let all = self.joined(field, located)?;
-        let of = all.ids.len();
-        let sources = if self.wanted == Wanted::Sources { self.sources(field, candidates, &all) } else { Vec::new() };
-        let (ids, segments) = self.ids(field, element, all, found)?;
-        let lists = if self.wanted == Wanted::Lists { self.lists(field, element) } else { [None, None] };
+        let mut ids = Ids::default();
+        let (mut of, mut sources) = (0, Vec::new());
+        let (mut segments, mut lists) = (None, [None, None]);
+        for Row { element, candidates } in rows {
+            let mut row = Ids::default();
+            if let Some(located) = candidates.first() {
+                let all = self.joined(field, located)?;
+                of += all.ids.len();
+                if self.wanted == Wanted::Sources {
+                    sources = self.sources(field, candidates, &all);
+                }
+                (row, segments) = self.ids(field, *element, all, found)?;
+            }
+            if rows.len() == 1 {
+                ids = row;
+                if self.wanted == Wanted::Lists {
+                    lists = self.lists(field, *element);
+                }
+            } else {
+                // Ranges and lists are told of one row alone.
+                segments = None;
+                ids.push_row(row, self.limits.ids_per_field)?;
+            }
+        }
         let step = self.text_step(field, object.node);
         let key = unescape_key(&step).unwrap_or_default();
+        let element = if let [Row { element, .. }] = rows { Some(*element) } else { None };
         let existing = self.existing(field, element, object.node, &key, ids.rows.is_some());
         let in_text = located.path.strip_prefix(text_path);
         let holds_ids = in_text.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
@@ -270,11 +325,11 @@ impl<'r> Resolver<'r> {
         let (ids, segments) = match &field.select {
             None => (all, None),
             Some(select) => {
-                let Some(by) = self.find.locate(element, &select.pointer) else {
+                let Some(by) = self.beside(element, &select.pointer) else {
                     let what = format!("`{}`, which selects the ids, is not there", select.pointer.text);
                     return Err(Refusal::new("bad_selection", what));
                 };
-                let length = select.length.as_ref().and_then(|length| self.find.locate(element, length));
+                let length = select.length.as_ref().and_then(|length| self.beside(element, length));
                 let count = length.as_ref().map(|length| self.find.tree.json(length.matches[0].node).into_owned());
                 found.report.select = Some(select.report(by.path, length.map(|length| length.path)));
                 let json = self.find.tree.json(by.matches[0].node);
@@ -295,7 +350,7 @@ impl<'r> Resolver<'r> {
             let located = self.find.locate(element, pointer)?;
             let mut json = Vec::new();
             if !pointer.is_every() {
-                json_into(self.find.tree, located.matches[0].node, &mut json);
+                json_into(&mut self.find.tree, located.matches[0].node, &mut json);
                 return Some(json);
             }
             json.push(b'[');
@@ -305,7 +360,7 @@ impl<'r> Resolver<'r> {
                     json.push(b',');
                 }
                 let mut one = Vec::new();
-                json_into(self.find.tree, node, &mut one);
+                json_into(&mut self.find.tree, node, &mut one);
                 match one.strip_prefix(b"[").and_then(|one| one.strip_suffix(b"]")) {
                     Some(items) if items.trim_ascii().is_empty() => json.truncate(start),
                     Some(items) => json.extend_from_slice(items),
@@ -315,6 +370,17 @@ impl<'r> Resolver<'r> {
             json.push(b']');
             Some(json)
         })
+    }
+
+    /// What says something of ids, a mask as much as a length: as JSON in a string too, once or twice, as the ids may be.
+    fn beside<'p>(&mut self, element: Element<'_>, pointer: &'p Pointer) -> Option<Located<'p>> {
+        let mut located = self.find.locate(element, pointer)?;
+        for found in &mut located.matches {
+            for _ in 0..2 {
+                found.node = self.find.tree.open_json(found.node).unwrap_or(found.node);
+            }
+        }
+        Some(located)
     }
 
     /// The ids of each value that `*` found.
@@ -346,9 +412,7 @@ impl<'r> Resolver<'r> {
     fn check_lengths(&mut self, field: &Field, element: Element<'_>, mut lengths: [usize; 3], found: &mut Found) {
         let all = lengths[0];
         for (name, pointer) in [("mask", &field.mask), ("logprobs", &field.logprobs)] {
-            let Some(located) = pointer.as_ref().and_then(|pointer| self.find.locate(element, pointer)) else {
-                continue;
-            };
+            let Some(located) = pointer.as_ref().and_then(|pointer| self.beside(element, pointer)) else { continue };
             let len = self.find.count(&located);
             if !lengths.contains(&len) {
                 let message = format!("the {name} has {len} items, the ids are {all}");
@@ -383,7 +447,7 @@ impl<'r> Resolver<'r> {
         if step.starts_with(mark) { Cow::Borrowed(step) } else { Cow::Owned([mark, step].concat()) }
     }
 
-    /// The object that the text goes into.
+    /// The object that the text goes into: of what cannot be written into, the object around it or that of the span.
     fn text_object(&mut self, field: &Field, element: Element<'_>, ids: &Located<'_>) -> Result<Place, Box<Refusal>> {
         let above = field.text.split_last().0;
         let mut object = None;
@@ -399,7 +463,11 @@ impl<'r> Resolver<'r> {
             }
         }
         // A text that stands in the other record of the span is not written again here.
-        let object = object.or_else(|| self.elsewhere_text(field));
+        let mut object = object.or_else(|| self.elsewhere_text(field));
+        if object.as_ref().is_some_and(|object| Unfolded::is_folded(object.node)) {
+            let flattened = self.view.flattened.first().map(|flattened| &flattened.object);
+            object = flattened.or(self.view.whole.as_ref()).cloned();
+        }
         let Some(object) = object else {
             return Err(Refusal::new("no_text_place", format!("`{above}`, where the text would go, is not there")));
         };
@@ -412,13 +480,21 @@ impl<'r> Resolver<'r> {
         }
     }
 
-    fn existing(&mut self, field: &Field, element: Element<'_>, object: NodeId, key: &str, in_rows: bool) -> Existing {
+    /// `element`: the one that the field is of, if it is of one.
+    fn existing(
+        &mut self,
+        field: &Field,
+        element: Option<Element<'_>>,
+        object: NodeId,
+        key: &str,
+        in_rows: bool,
+    ) -> Existing {
         let at_place = self.find.tree.member(object, key);
         if let Some(texts) = at_place.and_then(|node| self.texts(node, in_rows)) {
             return Existing::Text { texts, at_place: true };
         }
         for pointer in &field.existing {
-            let located = self.find.locate(element, pointer);
+            let located = element.and_then(|element| self.find.locate(element, pointer));
             if let Some(texts) = located.and_then(|located| self.texts(located.matches[0].node, in_rows)) {
                 return Existing::Text { texts, at_place: false };
             }

@@ -4,8 +4,9 @@ use super::Field;
 use super::find::{Located, Match};
 use super::pointer::{is_key, steps, unescape_key};
 use super::resolve::Resolver;
+use super::unfolded::Unfolded;
 use crate::ids::Ids;
-use crate::view::{Kind, NodeId};
+use crate::view::{Kind, NodeId, Tree as _};
 
 /// A member that holds ids, or the same of several objects that `*` finds.
 #[derive(Debug)]
@@ -49,7 +50,9 @@ impl Resolver<'_> {
         let mut objects = Vec::with_capacity(found.len());
         for found in found {
             match found.holder {
-                Some(holder) if self.find.tree.kind(holder) == Kind::Object => objects.push(holder),
+                Some(holder) if self.find.tree.kind(holder) == Kind::Object && !Unfolded::is_folded(holder) => {
+                    objects.push(holder)
+                }
                 _ => return,
             }
         }

@@ -317,11 +317,41 @@ case("agent-lightning-litellm", "Agent Lightning 0.3, LiteLLM", "agent-lightning
          "llm.hosted_vllm.prompt_token_ids": repr(PROMPT), "llm.hosted_vllm.response_token_ids": repr([ANSWER, OTHER]),
          "llm.hosted_vllm.choices": "[{'finish_reason': 'stop', 'logprobs': None, 'ok': True}]"}},
      ("prompt", "/attributes/prompt_text", PROMPT), ("response", "/attributes/response_text", [ANSWER, OTHER]))
+case("agent-lightning-litellm-choices", "Agent Lightning 0.3, LiteLLM, the choices alone", "agent-lightning",
+     {"name": "raw_gen_ai_request", "attributes": {
+         "llm.hosted_vllm.model": MODEL, "llm.hosted_vllm.usage": repr(USAGE), "llm.hosted_vllm.choices": repr(
+             [choice(0, logprobs=None, provider_specific_fields={"token_ids": ANSWER, "note": "it's \"…\"\n"})])}},
+     ("response", "/attributes/response_text", ANSWER))
+case("agent-lightning-litellm-several", "Agent Lightning 0.3, LiteLLM, several choices alone", "agent-lightning",
+     {"name": "raw_gen_ai_request", "attributes": {
+         "llm.hosted_vllm.prompt_token_ids": repr(PROMPT), "llm.hosted_vllm.choices": repr(
+             [choice(0, provider_specific_fields={"token_ids": ANSWER}), choice(1, token_ids=OTHER, is_final=True)])}},
+     ("prompt", "/attributes/prompt_text", PROMPT), ("response", "/attributes/response_text", [ANSWER, OTHER]))
 WEAVE = "agentlightning.operation.output."
 case("agent-lightning-weave", "Agent Lightning 0.3, Weave", "agent-lightning",
      {"name": "openai.chat", "attributes": {
          WEAVE + "prompt_token_ids": PROMPT, WEAVE + "response_token_ids.0": ANSWER, WEAVE + "choices.0.token_ids": ANSWER}},
      ("prompt", "/attributes/prompt_text", PROMPT), ("response", "/attributes/response_text", ANSWER))
+case("agent-lightning-weave-choices", "Agent Lightning 0.3, Weave, the choices alone", "agent-lightning",
+     {"name": "openai.chat", "attributes": {
+         WEAVE + "model": MODEL, WEAVE + "prompt_token_ids": PROMPT, WEAVE + "choices.0.finish_reason": "stop",
+         WEAVE + "choices.0.provider_specific_fields.token_ids": ANSWER, WEAVE + "usage.prompt_tokens": len(PROMPT)}},
+     ("prompt", "/attributes/prompt_text", PROMPT), ("response", "/attributes/response_text", ANSWER))
+case("agent-lightning-weave-several", "Agent Lightning 0.3, Weave, several choices", "agent-lightning",
+     {"name": "openai.chat", "attributes": {
+         WEAVE + "prompt_token_ids": PROMPT, WEAVE + "response_token_ids.0": ANSWER, WEAVE + "response_token_ids.1": OTHER,
+         WEAVE + "choices.0.token_ids": ANSWER, WEAVE + "choices.1.token_ids": OTHER}},
+     ("prompt", "/attributes/prompt_text", PROMPT), ("response", "/attributes/response_text", [ANSWER, OTHER]))
+case("vllm-flattened", "vLLM chat, flattened attributes", "vllm",
+     {"name": "chat", "attributes": {
+         "output.model": MODEL, "output.usage.prompt_tokens": len(PROMPT), "output.prompt_token_ids": PROMPT,
+         "output.choices.0.token_ids": ANSWER, "output.choices.0.message.content": "…", "output.choices.1.token_ids": OTHER}},
+     ("prompt", "/attributes/prompt_text", PROMPT), ("response", "/attributes/response_text", [ANSWER, OTHER]))
+case("verl-flattened", "verl run span, flattened attributes", "verl",
+     {"name": "ToolAgentLoop.run", "attributes": {
+         "outputs.prompt_ids": PROMPT, "outputs.response_ids": SPAN, "outputs.response_mask": MASK[len(PROMPT):],
+         "outputs.metrics.num_turns": 4}},
+     ("prompt", "/attributes/prompt_text", PROMPT), ("response", "/attributes/response_text", SPAN))
 case("agent-lightning-event", "Agent Lightning 1.0", "agent-lightning",
      {"type": "model_request", "rollout_id": "ro-1", "attempt_id": "at-1", "sequence_id": 4,
       "request": {"model": MODEL, "messages": []},

@@ -48,7 +48,9 @@ fn read_attributes(tree: &mut dyn Tree, view: &View, attributes: &Place, span: &
         return;
     }
     let mut kept = Vec::new();
+    let are_encoded = tree.holds_json(attributes.node);
     for (key, node) in tree.members(attributes.node) {
+        let node = if are_encoded { tree.open_json(node).unwrap_or(node) } else { node };
         let Some((name, _, is_open)) = left_out.iter().find(|(_, left_out, _)| *left_out == key) else {
             kept.push((key, node));
             continue;

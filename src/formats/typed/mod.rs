@@ -257,11 +257,9 @@ impl Tree for Typed<'_, '_> {
 
     fn members(&mut self, object: NodeId) -> Vec<(String, NodeId)> {
         let mut members = Vec::new();
-        let (role, inside) = role(object);
         if !self.is_listed(object) {
-            for (key, node) in self.document.json.members(inside) {
-                let opened = if role == ENCODED { self.document.json.open_json(node) } else { None };
-                members.extend(shown(PLAIN, opened.unwrap_or(node)).map(|node| (key, node)));
+            for (key, node) in self.document.json.members(role(object).1) {
+                members.extend(shown(PLAIN, node).map(|node| (key, node)));
             }
             return members;
         }
@@ -281,6 +279,10 @@ impl Tree for Typed<'_, '_> {
         }
         members.reverse();
         members
+    }
+
+    fn holds_json(&self, object: NodeId) -> bool {
+        role(object).0 == ENCODED
     }
 
     fn is_plain(&self, node: NodeId) -> bool {

@@ -700,7 +700,8 @@ fn records_as_people_spell_them() {
     assert_eq!((span.status, span.error.as_deref()), (SpanStatus::Error, Some("no")));
     assert_eq!((span.trajectory.step, span.trajectory.rollout_n), (Some(3), Some(2)));
     assert_eq!(span.attributes.as_deref(), Some("{\"rollout_n\": 2, \"x\": 1.50}"));
-    assert_eq!(span.inputs.as_deref(), Some("{\"prompt_ids\": [1, 2]}"));
+    // The bytes of the body: a text is a text.
+    assert_eq!(span.inputs.as_deref(), Some(r#""{\"prompt_ids\": [1, 2]}""#));
     assert_eq!(span.fields[0].path, "/inputs/!json/prompt_ids");
     // A server's response is the output itself.
     let body = br#"{"id": "c", "model": "m", "prompt_token_ids": [1], "choices": [{"index": 0, "token_ids": [2]}]}"#;
@@ -754,7 +755,8 @@ fn a_span_that_was_read_can_be_enriched() {
     let body = json!({ "batch": [{ "id": "a", "op_name": "x", "trace_id": "t", "inputs": { "prompt_ids": [0, 1] },
         "output": { "token_ids": [2] } }] });
     let span = one(body.to_string(), Format::Auto);
-    let record = json!({ "spanId": span.span_id, "inputs": span.inputs, "output": span.output });
+    let record =
+        json!({ "traceId": span.trace_id, "spanId": span.span_id, "inputs": span.inputs, "output": span.output });
     let enriched = enrich(record.to_string().as_bytes(), &letters(), &EnrichOptions::default()).unwrap();
     let enriched: Value = serde_json::from_slice(&enriched.body).unwrap();
     assert_eq!(at(&enriched, "/output/!json/response_text"), Some(json!("c")));

@@ -103,10 +103,8 @@ fn fields_are_those_of_enrichment() {
         for span in &spans {
             fields.extend(&span.fields);
         }
-        let mut rest = fields.iter();
         for report in &enriched.report.fields {
-            let is_whole = !report.reason.is_some_and(|reason| reason != "limit_exceeded");
-            if !is_whole || report.status == Status::Skipped {
+            if report.status == Status::Skipped {
                 continue;
             }
             // The halves of a call are one span, so the order may be another.
@@ -120,7 +118,6 @@ fn fields_are_those_of_enrichment() {
                 let count: usize = segments.iter().map(|[start, end]| end - start).sum();
                 assert_eq!(count, field.ids.len(), "{}: {}", body.name, report.path);
             }
-            rest.next();
             checked += 1;
         }
     }
@@ -324,7 +321,7 @@ fn nano(text: &Value) -> Option<u64> {
     let text = text.as_str()?.replace("+00:00", "Z");
     let number = |range: std::ops::Range<usize>| text[range].parse::<u64>().unwrap();
     let (year, month, day) = (number(0..4), number(5..7), number(8..10));
-    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let mut days: u64 = (1970..year).map(|year| if is_leap(year) { 366 } else { 365 }).sum();
     let months = [31, if is_leap(year) { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     days += months[..month as usize - 1].iter().sum::<u64>() + day - 1;

@@ -29,7 +29,7 @@ export function read(bytes, options) {
   const body = bodyBytes(bytes, "read");
   const { contentType, url, traceInfos, ...rest } = checkOptions(options, OPTIONS, "read");
   const json = optionsText(rest, "read");
-  const infos = traceInfos === undefined ? undefined : bodyBytes(traceInfos, "the option `traceInfos` of read");
+  const infos = traceInfos === undefined ? new Uint8Array() : bodyBytes(traceInfos, "the option `traceInfos` of read");
   let answer;
   try {
     answer = glue.read(body, json, String(contentType ?? ""), String(url ?? ""), infos);

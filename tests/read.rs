@@ -103,10 +103,8 @@ fn fields_are_those_of_enrichment() {
         for span in &spans {
             fields.extend(&span.fields);
         }
-        let mut rest = fields.iter();
         for report in &enriched.report.fields {
-            let is_whole = !report.reason.is_some_and(|reason| reason != "limit_exceeded");
-            if !is_whole || report.status == Status::Skipped {
+            if report.status == Status::Skipped {
                 continue;
             }
             // The halves of a call are one span, so the order may be another.
@@ -120,7 +118,6 @@ fn fields_are_those_of_enrichment() {
                 let count: usize = segments.iter().map(|[start, end]| end - start).sum();
                 assert_eq!(count, field.ids.len(), "{}: {}", body.name, report.path);
             }
-            rest.next();
             checked += 1;
         }
     }
@@ -324,7 +321,7 @@ fn nano(text: &Value) -> Option<u64> {
     let text = text.as_str()?.replace("+00:00", "Z");
     let number = |range: std::ops::Range<usize>| text[range].parse::<u64>().unwrap();
     let (year, month, day) = (number(0..4), number(5..7), number(8..10));
-    let is_leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let is_leap = |year: u64| year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400));
     let mut days: u64 = (1970..year).map(|year| if is_leap(year) { 366 } else { 365 }).sum();
     let months = [31, if is_leap(year) { 29 } else { 28 }, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31];
     days += months[..month as usize - 1].iter().sum::<u64>() + day - 1;
@@ -700,7 +697,8 @@ fn records_as_people_spell_them() {
     assert_eq!((span.status, span.error.as_deref()), (SpanStatus::Error, Some("no")));
     assert_eq!((span.trajectory.step, span.trajectory.rollout_n), (Some(3), Some(2)));
     assert_eq!(span.attributes.as_deref(), Some("{\"rollout_n\": 2, \"x\": 1.50}"));
-    assert_eq!(span.inputs.as_deref(), Some("{\"prompt_ids\": [1, 2]}"));
+    // The bytes of the body: a text is a text.
+    assert_eq!(span.inputs.as_deref(), Some(r#""{\"prompt_ids\": [1, 2]}""#));
     assert_eq!(span.fields[0].path, "/inputs/!json/prompt_ids");
     // A server's response is the output itself.
     let body = br#"{"id": "c", "model": "m", "prompt_token_ids": [1], "choices": [{"index": 0, "token_ids": [2]}]}"#;
@@ -754,7 +752,8 @@ fn a_span_that_was_read_can_be_enriched() {
     let body = json!({ "batch": [{ "id": "a", "op_name": "x", "trace_id": "t", "inputs": { "prompt_ids": [0, 1] },
         "output": { "token_ids": [2] } }] });
     let span = one(body.to_string(), Format::Auto);
-    let record = json!({ "spanId": span.span_id, "inputs": span.inputs, "output": span.output });
+    let record =
+        json!({ "traceId": span.trace_id, "spanId": span.span_id, "inputs": span.inputs, "output": span.output });
     let enriched = enrich(record.to_string().as_bytes(), &letters(), &EnrichOptions::default()).unwrap();
     let enriched: Value = serde_json::from_slice(&enriched.body).unwrap();
     assert_eq!(at(&enriched, "/output/!json/response_text"), Some(json!("c")));

@@ -4,7 +4,11 @@ use super::dotted::add_flattened;
 use super::string_member;
 use crate::view::{Keys, Kind, NodeId, Place, Tree, View, hash};
 
-/// What of a record layouts point into, also as JSON in a string: its key, their name for it, and where in it the name of the model may stand;
+/// What a record has that is a span of `read` in JavaScript. Of such a one the places are JSON in strings; of others a text
+/// is a text, unless a layout says otherwise.
+const OF_READ: [&str; 2] = ["traceId", "spanId"];
+
+/// What of a record layouts point into: its key, their name for it, and where in it the name of the model may stand;
 /// most telling first.
 const PLACES: [(&str, &str, &[&str]); 7] = [
     ("attributes", "attributes", &MODEL_ATTRIBUTES),
@@ -55,6 +59,10 @@ fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
     let mut model = None;
     let mut has_inputs = false;
     let keys = Keys::of(tree, record);
+    let mut is_read = true;
+    for key in OF_READ {
+        is_read = is_read && keys.may_have(hash(key.as_bytes())) && tree.member(record, key).is_some();
+    }
     for (key, name, models) in PLACES {
         let node = keys.may_have(hash(key.as_bytes())).then(|| tree.member(record, key)).flatten();
         let node = node.filter(|&node| match tree.kind(node) {
@@ -63,7 +71,10 @@ fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
             _ => key != REQUEST && key != RESPONSE,
         });
         let Some(node) = node.filter(|_| !is_there(&places, name)) else { continue };
-        let place = opened(tree, Place { node, path: format!("{path}/{key}") });
+        let mut place = Place { node, path: format!("{path}/{key}") };
+        if is_read {
+            place = opened(tree, place);
+        }
         let node = place.node;
         places.push((name, place));
         has_inputs |= key == INPUTS;
@@ -91,7 +102,7 @@ fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
     view
 }
 
-/// What is inside a string that holds JSON of an object or a list, as in a span of `read`; another value as it is.
+/// What is inside a string that holds JSON of an object or a list; another value as it is.
 fn opened(tree: &mut dyn Tree, place: Place) -> Place {
     if tree.kind(place.node) == Kind::String
         && let Some(node) = tree.open_json(place.node)

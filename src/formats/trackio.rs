@@ -50,7 +50,8 @@ fn step(key: &str) -> String {
 /// server draws one.
 pub(super) fn log_id(tree: &mut dyn Tree, entry: &Place, path: &str) -> (Option<String>, String) {
     let steps = path.strip_prefix(&entry.path).and_then(|rest| rest.strip_prefix("/metrics/")).unwrap_or_default();
-    let (step, index) = steps.split_once('/').map_or((steps, None), |(step, index)| (step, Some(index)));
+    let end = steps.bytes().position(|byte| byte == b'/').unwrap_or(steps.len());
+    let (step, index) = (steps.get(..end).unwrap_or_default(), steps.get(end + 1..));
     let key = unescape_key(step).unwrap_or_default().into_owned();
     let run = string_member(tree, entry.node, "run_id").or_else(|| string_member(tree, entry.node, "run"));
     let (Some(run), Some(log)) = (run, string_member(tree, entry.node, "log_id")) else { return (None, key) };

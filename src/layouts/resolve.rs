@@ -345,31 +345,33 @@ impl<'r> Resolver<'r> {
 
     /// The mask and the log-probabilities of a field; of what `*` finds, the items of all as one list.
     fn lists(&mut self, field: &Field, element: Element<'_>) -> [Option<Vec<u8>>; 2] {
-        [&field.mask, &field.logprobs].map(|pointer| {
-            let pointer = pointer.as_ref()?;
-            let located = self.find.locate(element, pointer)?;
-            let mut json = Vec::new();
-            if !pointer.is_every() {
-                json_into(&mut self.find.tree, located.matches[0].node, &mut json);
-                return Some(json);
+        [self.list(&field.mask, element), self.list(&field.logprobs, element)]
+    }
+
+    fn list(&mut self, pointer: &Option<Pointer>, element: Element<'_>) -> Option<Vec<u8>> {
+        let pointer = pointer.as_ref()?;
+        let located = self.beside(element, pointer)?;
+        let mut json = Vec::new();
+        if !pointer.is_every() {
+            json_into(&mut self.find.tree, located.matches[0].node, &mut json);
+            return Some(json);
+        }
+        json.push(b'[');
+        for node in self.find.all(&located) {
+            let start = json.len();
+            if start > 1 {
+                json.push(b',');
             }
-            json.push(b'[');
-            for node in self.find.all(&located) {
-                let start = json.len();
-                if start > 1 {
-                    json.push(b',');
-                }
-                let mut one = Vec::new();
-                json_into(&mut self.find.tree, node, &mut one);
-                match one.strip_prefix(b"[").and_then(|one| one.strip_suffix(b"]")) {
-                    Some(items) if items.trim_ascii().is_empty() => json.truncate(start),
-                    Some(items) => json.extend_from_slice(items),
-                    None => json.extend_from_slice(&one),
-                }
+            let mut one = Vec::new();
+            json_into(&mut self.find.tree, node, &mut one);
+            match one.strip_prefix(b"[").and_then(|one| one.strip_suffix(b"]")) {
+                Some(items) if items.trim_ascii().is_empty() => json.truncate(start),
+                Some(items) => json.extend_from_slice(items),
+                None => json.extend_from_slice(&one),
             }
-            json.push(b']');
-            Some(json)
-        })
+        }
+        json.push(b']');
+        Some(json)
     }
 
     /// What says something of ids, a mask as much as a length: as JSON in a string too, once or twice, as the ids may be.

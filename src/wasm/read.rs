@@ -11,18 +11,12 @@ use crate::report::FieldKind;
 use crate::span::{Span, SpanField, SpanStatus};
 
 /// Reads the spans of a body: a list of their JSON text, without ids, and of the ids of all fields one after the other.
-/// `options` as JSON: `format`, `layouts`, `limits`. Of where the body comes from empty strings say nothing.
+/// `options` as JSON: `format`, `layouts`, `limits`. Of where the body comes from, and of traces, what is empty says nothing.
 #[wasm_bindgen]
-pub fn read(
-    body: &[u8],
-    options: &str,
-    content_type: &str,
-    url: &str,
-    trace_infos: Option<Vec<u8>>,
-) -> Result<Array, JsValue> {
+pub fn read(body: &[u8], options: &str, content_type: &str, url: &str, trace_infos: &[u8]) -> Result<Array, JsValue> {
     let origin = Origin { content_type: Some(content_type), url: Some(url) };
     let spans = ReadOptions::from_json(options.as_bytes()).and_then(|mut options| {
-        options.trace_infos = trace_infos;
+        options.trace_infos = Some(trace_infos).filter(|infos| !infos.is_empty()).map(<[u8]>::to_vec);
         read_from(body, &origin, &options)
     });
     let mut writer = Writer { json: Vec::new(), ids: Vec::new() };

@@ -32,6 +32,7 @@ const RECIPES = {
   "Node with a worker thread": {},
   "From text to ids": {},
   "Packed tokenizers": {},
+  "Spans as plain data": {},
   Bun: {},
   Deno: {},
   "Cloudflare Workers": { tokenizer: "assets/tokenizer.json", servers: { "npx workerd serve config.capnp": { url: "http://127.0.0.1:8787" } } },

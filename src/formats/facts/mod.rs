@@ -293,7 +293,7 @@ fn read(tree: &mut dyn Tree, node: NodeId, fact: Fact, written: Written, span: &
                 let is_text = tree.kind(node) == Kind::String;
                 *place = match written {
                     // Zero is how OTLP says that it does not know.
-                    Nano => digits(&text).filter(|&time| time > 0),
+                    Nano => digits(text.as_bytes()).filter(|&time| time > 0),
                     _ => time::parse(text.as_bytes()).filter(|_| is_text),
                 };
             }
@@ -317,8 +317,23 @@ fn read(tree: &mut dyn Tree, node: NodeId, fact: Fact, written: Written, span: &
     }
 }
 
-fn digits(text: &str) -> Option<u64> {
-    text.parse().ok().filter(|_| text.as_bytes().first().is_some_and(u8::is_ascii_digit))
+/// The number that some digits are.
+fn digits(text: &[u8]) -> Option<u64> {
+    let mut number = None;
+    for byte in text {
+        let digit = byte.wrapping_sub(b'0');
+        number = Some(number.unwrap_or(0u64).checked_mul(10)?.checked_add(u64::from(digit)).filter(|_| digit < 10)?);
+    }
+    number
+}
+
+/// The whole number that a text is.
+fn whole(text: Option<String>) -> Option<i64> {
+    let text = text?;
+    match text.strip_prefix('-') {
+        Some(below) => 0i64.checked_sub_unsigned(digits(below.as_bytes())?),
+        None => 0i64.checked_add_unsigned(digits(text.as_bytes())?),
+    }
 }
 
 /// The text that a value is; a number as it is spelled.
@@ -357,9 +372,13 @@ fn identifier(text: String) -> String {
 
 /// The name in `weave:///entity/project/op/NAME:digest`; another text as it is.
 fn operation(text: String) -> String {
-    let named = text.strip_prefix("weave:///").and_then(|rest| rest.split_once("/op/"));
-    match named {
-        Some((_, name)) => name.rsplit_once(':').map_or(name, |(name, _)| name).to_owned(),
-        None => text,
+    let last = |byte: u8, text: &str| text.bytes().rposition(|other| other == byte);
+    // By bytes: to search for a text is more code than all else here.
+    let Some(slash) = last(b'/', &text).filter(|_| text.starts_with("weave:///")) else { return text };
+    let Some((before, name)) = text.split_at_checked(slash + 1) else { return text };
+    if !before.ends_with("/op/") {
+        return text;
     }
+    let end = last(b':', name).unwrap_or(name.len());
+    name.get(..end).unwrap_or(name).to_owned()
 }

@@ -1,7 +1,7 @@
 //! Which sample of which training step a span is of, as verl marks it.
 
 use super::super::Format;
-use super::{Text, text};
+use super::{Text, text, whole};
 use crate::span::Trajectory;
 use crate::view::{Kind, NodeId, Place, Tree, View};
 
@@ -44,7 +44,7 @@ pub(super) fn read(tree: &mut dyn Tree, view: &View, format: Format, trajectory:
     if format == Format::Trackio
         && let (None, Some(step)) = (trajectory.step, around.find(tree, "/step"))
     {
-        trajectory.step = text(tree, step.node, Text).and_then(|text| text.parse().ok());
+        trajectory.step = whole(text(tree, step.node, Text));
     }
 }
 
@@ -99,7 +99,7 @@ fn of_members(tree: &mut dyn Tree, object: NodeId, trajectory: &mut Trajectory) 
     for (text, number) in
         [(step, &mut read.step), (sample_index, &mut read.sample_index), (rollout_n, &mut read.rollout_n)]
     {
-        *number = text.and_then(|text| text.parse().ok());
+        *number = whole(text);
     }
     read.validate = validate.and_then(|text| flag(&text));
     read.experiment_name = experiment_name;

@@ -77,7 +77,7 @@ impl OtlpProto<'_> {
     }
 }
 
-/// Appends a double as JSON, as exactly as ids, masks and lengths need it, and a hundred times as fast as exactly:
+/// Appends a double as JSON, as exactly as ids, masks and lengths need it, which is faster than exactly:
 /// fractions have six digits.
 fn rough_double_into(bytes: &[u8], out: &mut Vec<u8>) {
     let double = f64::from_le_bytes(bytes.try_into().unwrap_or_default());

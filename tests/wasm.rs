@@ -256,7 +256,7 @@ fn errors_cross_with_their_code() {
     assert_eq!(code(EnricherCore::new("{\"layouts\":[{}]}")), "invalid_layout");
     assert_eq!(code(enricher("{}").enrich_body(b"{", "", "")), "invalid_body");
     assert_eq!(code(enricher("{}").enrich_body(b"what", "", "")), "unknown_format");
-    assert_eq!(code(strip(b"{", "{}")), "invalid_body");
+    assert_eq!(code(strip(b"{", "{}", "", "")), "invalid_body");
     assert_eq!(code(letters().reserve((64 << 20) + 1)), "limit_exceeded");
     let long =
         format!(r#"{{"decoder":null,"model":{{"type":"BPE","merges":[],"vocab":{{"{}":0}}}}}}"#, "x".repeat(1 << 20));

@@ -207,6 +207,8 @@ test("an event stream is read whole, by its content or its name", async () => {
   write("in.sse.gz", gzipSync(`unknown: x\n\n${event}`));
   assert.equal((await enrich(["in.sse.gz"])).stdout.toString(), `unknown: x\n\n${event}${ours}`);
   assert.equal((await run(["strip"], stdout)).stdout.toString(), `${event}data: [DONE]\n\n`);
+  write("text.sse", `unknown: x\n\n${event}${ours}`);
+  assert.equal((await run(["strip", "text.sse"])).stdout.toString(), `unknown: x\n\n${event}`);
 });
 
 test("wrong usage is told in one line and exits with 2", async () => {

@@ -1,6 +1,6 @@
 //! Where the spans of OTLP and of MLflow are in a body, and where in a span its inputs, output, attributes and events.
 
-use super::string_member;
+use super::{has_room, string_member};
 use crate::view::{Keys, Kind, NodeId, Place, Tree, View};
 
 /// What leads to spans, in both spellings of OTLP and in what MLflow's server gives: requests, traces.
@@ -90,8 +90,10 @@ impl Finder<'_> {
         let resource = self.tree.member(at.node, "resource").or(resource);
         self.previews(&at);
         if let Some(spans) = self.member(&at, SPANS) {
-            for span in self.elements(&spans) {
-                self.span(span, resource);
+            for (i, node) in self.tree.elements(spans.node).into_iter().enumerate() {
+                if has_room(&self.views) {
+                    self.span(Place { node, path: [&spans.path, "/", &i.to_string()].concat() }, resource);
+                }
             }
         }
         for key in CONTAINERS {
@@ -150,7 +152,7 @@ impl Finder<'_> {
         let mut view = View { path: info.path.clone(), ..View::default() };
         self.sources(info, &PREVIEWS, &mut view);
         view.places.retain(|(_, place)| self.tree.kind(place.node) != Kind::String);
-        if !view.places.is_empty() {
+        if !view.places.is_empty() && has_room(&self.views) {
             self.views.push(view);
         }
     }

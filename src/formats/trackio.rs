@@ -1,7 +1,7 @@
 //! Format `trackio`: traces as Trackio's server takes them (`bulk_log`, files of its inbox) and gives them
 //! (`get_traces`), and the spans in them.
 
-use super::{add_place, string_member};
+use super::{add_place, has_room, string_member};
 use crate::view::{Keys, Kind, Place, Tree, View};
 
 /// Where a body has its entries or traces, if it is not one itself.
@@ -46,6 +46,9 @@ fn step(key: &str) -> String {
 }
 
 fn trace(tree: &mut dyn Tree, trace: &Place, views: &mut Vec<View>) {
+    if !has_room(views) {
+        return;
+    }
     let mut of_trace = view(tree, trace, &IN_TRACE);
     // The metadata may be the output itself.
     if of_trace.places.last().is_none_or(|(name, _)| *name != "inputs")
@@ -66,6 +69,9 @@ fn trace(tree: &mut dyn Tree, trace: &Place, views: &mut Vec<View>) {
     views.push(of_trace);
     if let Some(spans) = trace.find_kind(tree, "/spans", Kind::Array) {
         for span in spans.objects(tree) {
+            if !has_room(views) {
+                return;
+            }
             let mut of_span = view(tree, &span, &IN_SPAN);
             // A span need not have metadata.
             if of_span.whole.is_none() {

@@ -9,7 +9,7 @@ use super::object::JsTree;
 use super::tokenizer::TokenizerCore;
 use super::{set, to_js, to_js_error};
 use crate::enrich::{EnrichOptions, enrich_from, enrich_views, strip_from};
-use crate::formats::{Format, Origin, detect_value, views};
+use crate::formats::{Format, Origin, detect_value, too_many, views};
 use crate::report::Report;
 use crate::tokenizer::TokenizerSet;
 
@@ -47,7 +47,7 @@ impl EnricherCore {
     }
 
     /// Enriches a parsed record: `{ span, report }`. The record stays as it is; what has no text in it is shared.
-    pub fn enrich(&self, record: &JsValue) -> JsValue {
+    pub fn enrich(&self, record: &JsValue) -> Result<JsValue, JsValue> {
         let depth = self.options.limits.depth;
         let mut tree = JsTree::new(record.clone(), depth);
         let format = detect_value(&mut tree, JsTree::ROOT, self.options.format);
@@ -56,11 +56,14 @@ impl EnricherCore {
         }
         let mut report = Report { format: format.as_str(), rule: "parsed value", ..Report::default() };
         let views = views(&mut tree, JsTree::ROOT, "", format);
+        if let Some(error) = too_many(&views) {
+            return Err(to_js_error(error));
+        }
         let writes = enrich_views(&mut tree, &views, &self.tokenizers.borrow(), &self.options, &mut report);
         let result = js_sys::Object::new();
         set(&result, "span", &tree.with(&writes));
         set(&result, "report", &to_js(&report.value()));
-        result.into()
+        Ok(result.into())
     }
 }
 

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::span::{REREAD, role};
 use super::{Part, span, text};
 use crate::json::{Edits, Json, TOO_DEEP, splice, splice_body};
-use crate::limits::Limits;
+use crate::limits::{Limits, MOST_MESSAGES};
 use crate::view::{Kind, NodeId, Tree};
 use crate::{Error, ErrorCode};
 use wire::{BYTES, FIXED64, Field, VARINT, bytes_into, field, new_length, next};
@@ -110,6 +110,8 @@ struct OtlpProto<'b> {
     edits: Edits,
     /// The documents of `json` that stand in no other, in order, each with the value whose string it is.
     holders: Vec<(usize, NodeId)>,
+    /// Whether there are more messages to look into than there is room for.
+    is_full: bool,
 }
 
 /// Rewrites a request.
@@ -131,9 +133,14 @@ pub(super) fn rewrite(body: &[u8], limits: &Limits, edit: &mut dyn FnMut(&str, P
         json: Json::none(limits.depth),
         edits: Edits::default(),
         holders: Vec::new(),
+        is_full: false,
     };
     let views = span::views(&mut document, 0, "");
     edit("", Ok((&mut document, views)));
+    if document.is_full {
+        let what = format!("the body has more than {MOST_MESSAGES} messages; send its spans in several bodies");
+        return Err(Error::new(ErrorCode::LimitExceeded, what));
+    }
     text::within(document.render(), body, limits)
 }
 
@@ -189,7 +196,8 @@ impl OtlpProto<'_> {
             let first = self.nodes.len();
             let (mut at, end) = self.range(parent);
             while let Some(field) = next(self.body, &mut at, end) {
-                if let Some(inner) = inside(message, &field) {
+                self.is_full |= self.nodes.len() >= MOST_MESSAGES;
+                if let Some(inner) = inside(message, &field).filter(|_| !self.is_full) {
                     let (at, start, end) = (field.at as u32, field.start as u32, field.end as u32);
                     self.nodes.push(Node { message: inner, parent, at, start, end, children: None, opened: None });
                 }

@@ -258,7 +258,7 @@ fn the_output_is_bounded() {
     // Each text alone is short enough.
     let record = format!(r#"{{"token_ids": [{}0]}}"#, "0,".repeat(29));
     for separator in [",", "\n"] {
-        let records = vec![record.as_str(); 3].join(separator);
+        let records = [record.as_str(); 3].join(separator);
         let body = if separator == "," { format!("[{records}]") } else { records };
         let error = enrich(body.as_bytes(), &tokenizers, &EnrichOptions::default()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::LimitExceeded);

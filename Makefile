@@ -163,6 +163,11 @@ test-packaging: build tools-packaging ## the packed package in every runtime, bu
 	node scripts/compatibility-table.js
 	$(call done,packaging tests)
 
+.PHONY: fuzz
+fuzz: ## every fuzz target for FUZZ_SECONDS (120); needs a nightly compiler and cargo-fuzz
+	scripts/fuzz.sh
+	$(call done,fuzzing)
+
 # ---- housekeeping
 
 .PHONY: fmt

@@ -1,6 +1,6 @@
 import { general, slim } from "./engines.js";
 import { Token2TextError, asToken2TextError, describe } from "./errors.js";
-import { ORIGIN, checkOptions, optionsText, tokenizerEntries } from "./options.js";
+import { ORIGIN, checkOptions, optionsText, stripOptions, tokenizerEntries } from "./options.js";
 import { asBytes } from "./source.js";
 import { Tokenizer, coreIn, instanceOf } from "./tokenizer.js";
 
@@ -33,7 +33,7 @@ import { Tokenizer, coreIn, instanceOf } from "./tokenizer.js";
  * @property {string | null} [contentType] The header `content-type`.
  * @property {string | URL | null} [url] The URL that the body was sent to or came from, its path, or the name of a file.
  */
-/** @typedef {Pick<EnricherOptions, "format" | "layouts" | "limits">} StripOptions */
+/** @typedef {Pick<EnricherOptions, "format" | "layouts" | "limits"> & Origin} StripOptions What the body was enriched with. */
 /**
  * Bounds on one call; each is checked before memory is taken.
  *
@@ -81,7 +81,8 @@ export class Enricher {
   }
 
   /**
-   * Enriches a parsed record. The result is a new object that shares what did not change; the input is untouched.
+   * Enriches a parsed body: a record or a list of them, or what JSON.parse makes of any of the formats that are JSON. The
+   * result is a new object that shares what did not change; the input is untouched.
    *
    * @template T
    * @param {T} object
@@ -149,9 +150,9 @@ export class Enricher {
 export function strip(bytes, options = {}) {
   const { glue } = slim();
   const body = bodyBytes(bytes, "strip");
-  const json = optionsText(options, "strip");
+  const given = stripOptions(options);
   try {
-    return /** @type {Bytes} */ (glue.strip(body, json));
+    return /** @type {Bytes} */ (glue.strip(body, ...given));
   } catch (error) {
     throw asToken2TextError(error);
   }

@@ -77,10 +77,24 @@ export function tokenizerEntries(tokenizers, isTokenizer) {
 
 /** The names and values are checked on the other side. @param {unknown} options @param {string} call */
 export function optionsText(options, call) {
-  if (!isKind(options, "Object")) {
-    throw new Token2TextError("invalid_options", `the options of ${call} must be an object, not ${describe(options)}`);
-  }
-  return jsonText(options, `the options of ${call}`);
+  return jsonText(plainOptions(options, call), `the options of ${call}`);
+}
+
+/**
+ * The options of `strip`: as JSON, and the origin of the body, of which empty texts say nothing.
+ *
+ * @param {unknown} options
+ * @returns {[options: string, contentType: string, url: string]}
+ */
+export function stripOptions(options) {
+  const { contentType, url, ...rest } = plainOptions(options, "strip");
+  return [optionsText(rest, "strip"), String(contentType ?? ""), String(url ?? "")];
+}
+
+/** @param {unknown} options @param {string} call @returns {Record<string, unknown>} */
+function plainOptions(options, call) {
+  if (isKind(options, "Object")) return /** @type {Record<string, unknown>} */ (options);
+  throw new Token2TextError("invalid_options", `the options of ${call} must be an object, not ${describe(options)}`);
 }
 
 /** @param {unknown} value @param {string} what @returns {string} */

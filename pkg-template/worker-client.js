@@ -235,7 +235,8 @@ export class Enricher {
   }
 
   /**
-   * Enriches a parsed record. The result is a copy, with which the input shares nothing.
+   * Enriches a parsed body: a record or a list of them, or what JSON.parse makes of any of the formats that are JSON. The
+   * result is a copy, with which the input shares nothing.
    *
    * @template T
    * @param {T} object
@@ -280,7 +281,9 @@ export class Enricher {
  * @returns {Promise<Bytes>}
  */
 export async function strip(bytes, options) {
-  return call({ method: "strip", args: [bytes, options] });
+  // A URL cannot be sent.
+  const sent = options?.url instanceof URL ? { ...options, url: options.url.href } : options;
+  return call({ method: "strip", args: [bytes, sent] });
 }
 
 /**

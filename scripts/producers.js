@@ -4,13 +4,9 @@
  *   node scripts/producers.js            writes it
  *   node scripts/producers.js --check    fails if it is not what stands there
  */
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ROOT, fail } from "./lib.js";
-
-const README = join(ROOT, "README.md");
-const START = "<!-- producers: written by scripts/producers.js -->\n";
-const END = "<!-- /producers -->\n";
+import { ROOT, fail, writeTable } from "./lib.js";
 
 /** @typedef {{ kind: "prompt" | "response", ids: string | string[], select?: Record<string, unknown>, mask?: string, logprobs?: string }} Field */
 /** @typedef {{ name: string, each?: string, fields: Field[] }} Layout */
@@ -56,13 +52,4 @@ function table() {
   return `| layout | producer | prompt ids | response ids | with them |\n|---|---|---|---|---|\n${rows.join("\n")}\n`;
 }
 
-const readme = readFileSync(README, "utf8");
-const [before, rest] = readme.split(START);
-const after = rest?.split(END)[1];
-if (before === undefined || after === undefined) fail("README.md has no place for the table of producers");
-const written = `${before}${START}${table()}${END}${after}`;
-if (process.argv.includes("--check")) {
-  if (written !== readme) fail("README.md has another table of producers: run `node scripts/producers.js`");
-} else {
-  writeFileSync(README, written);
-}
+writeTable("producers", table());

@@ -131,8 +131,26 @@ pub fn enrich_from(
 /// # Errors
 /// As [`enrich`].
 pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
+    strip_from(body, &Origin::default(), options)
+}
+
+/// As [`strip`], for a body that was enriched with what is known of where it comes from ([`enrich_from`]).
+///
+/// # Errors
+/// As [`enrich`].
+///
+/// # Example
+/// ```
+/// use token2text::{EnrichOptions, Origin, strip_from};
+///
+/// let body = b"unknown: 1\n\ndata: {\"output_ids\": [1]}\n\n";
+/// let origin = Origin { url: Some("answers.sse"), ..Origin::default() };
+/// assert_eq!(strip_from(body, &origin, &EnrichOptions::default())?, body);
+/// # Ok::<(), token2text::Error>(())
+/// ```
+pub fn strip_from(body: &[u8], origin: &Origin<'_>, options: &EnrichOptions) -> Result<Vec<u8>, Error> {
     options.limits.check(body)?;
-    let mut detected = detect(body, options.format, &Origin::default())?;
+    let mut detected = detect(body, options.format, origin)?;
     rewrite(body, &mut detected, &options.limits, &mut |_, _, part| {
         let Ok((document, views)) = part else { return };
         for view in views {

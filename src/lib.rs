@@ -44,7 +44,7 @@ mod span;
 pub mod tokenizer;
 mod view;
 
-pub use enrich::{EnrichOptions, Enriched, Existing, enrich, enrich_from, strip};
+pub use enrich::{EnrichOptions, Enriched, Existing, enrich, enrich_from, strip, strip_from};
 pub use error::{Error, ErrorCode};
 pub use formats::{Format, Origin};
 pub use layouts::Layout;

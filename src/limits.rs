@@ -2,6 +2,13 @@
 
 use crate::{Error, ErrorCode};
 
+/// Spans of one body, or of one of its JSON lines. A span takes some hundred bytes while it is looked into, and a body can
+/// have one in two bytes.
+pub(crate) const MOST_SPANS: usize = 1 << 20;
+
+/// Messages of a protocol buffers body that are looked into.
+pub(crate) const MOST_MESSAGES: usize = 16 << 20;
+
 /// Bounds on one call. Each is checked before memory is taken for what would pass it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {

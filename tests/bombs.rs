@@ -139,8 +139,8 @@ fn lengths_that_lie_are_refused() {
 #[test]
 fn many_spans_cost_what_they_are() {
     // Two bytes each.
-    let report = run(&nested(&[1, 2], &[0x12, 0].repeat(MIB))).report;
-    assert_eq!((report.spans, report.totals.decoded), (MIB, 0));
+    let report = run(&nested(&[1, 2], &[0x12, 0].repeat(MIB / 4))).report;
+    assert_eq!((report.spans, report.totals.decoded), (MIB / 4, 0));
     for (start, item, end, format) in [
         ("[", "{}", "]", Format::Record),
         (r#"{"resourceSpans":[{"scopeSpans":[{"spans":["#, "{}", "]}]}]}", Format::OtlpJson),
@@ -151,9 +151,34 @@ fn many_spans_cost_what_they_are() {
         ("", "data: {}\n\n", "", Format::Sse),
     ] {
         let separator = if start.is_empty() { "" } else { "," };
-        let body = [start, &vec![item; MIB].join(separator), end].concat();
+        let body = [start, &vec![item; MIB / 4].join(separator), end].concat();
         let out = run_as(body.as_bytes(), format).unwrap();
         assert!(out.body == body.as_bytes(), "{format:?}");
+    }
+}
+
+/// A span is some hundred bytes of memory, and two of a body.
+#[test]
+fn more_spans_than_a_body_may_have_are_refused() {
+    let refused = Some(ErrorCode::LimitExceeded);
+    assert_eq!(code(&nested(&[1, 2], &[0x12, 0].repeat(MIB + 1)), Format::Auto), refused);
+    assert_eq!(code(&nested(&[1, 2], &[0x12, 0].repeat(30 * MIB)), Format::Auto), refused);
+    // Attributes of one span.
+    assert_eq!(code(&request(&[0x4A, 0].repeat(17 * MIB)), Format::Auto), refused);
+    for (start, end, format) in [
+        ("[", "]", Format::Record),
+        (r#"{"resourceSpans":[{"scopeSpans":[{"spans":["#, "]}]}]}", Format::OtlpJson),
+        (r#"{"batch":["#, "]}", Format::Weave),
+        (r#"{"data":["#, "]}", Format::Trackio),
+        (r#"{"data":[{"spans":["#, "]}]}", Format::Trackio),
+    ] {
+        let line = [start, &vec!["{}"; MIB + 1].join(","), end].concat();
+        assert_eq!(code(line.as_bytes(), format), refused, "{format:?}");
+        // One line of many is copied.
+        let body = [&line, "\n", r#"{"token_ids": [0]}"#, "\n"].concat();
+        let out = run_as(body.as_bytes(), format).unwrap();
+        assert_eq!((out.report.warnings[0].code, &*out.report.warnings[0].path), ("invalid_body", "/0"));
+        assert!(out.body.starts_with(line.as_bytes()));
     }
 }
 
@@ -233,7 +258,7 @@ fn the_output_is_bounded() {
     // Each text alone is short enough.
     let record = format!(r#"{{"token_ids": [{}0]}}"#, "0,".repeat(29));
     for separator in [",", "\n"] {
-        let records = vec![record.as_str(); 3].join(separator);
+        let records = [record.as_str(); 3].join(separator);
         let body = if separator == "," { format!("[{records}]") } else { records };
         let error = enrich(body.as_bytes(), &tokenizers, &EnrichOptions::default()).unwrap_err();
         assert_eq!(error.code(), ErrorCode::LimitExceeded);

@@ -167,7 +167,7 @@ fn compare(enricher: &EnricherCore) {
         let value = JSON::parse(record).unwrap();
         let by_bytes = enricher.enrich_body(stringify(&value).as_bytes(), "", "").unwrap();
         let body = String::from_utf8(Uint8Array::from(get(&by_bytes, "body")).to_vec()).unwrap();
-        let by_value = enricher.enrich(&value);
+        let by_value = enricher.enrich(&value).unwrap();
         assert_eq!(stringify(&get(&by_value, "span")), stringify(&JSON::parse(&body).unwrap()), "{record}");
         for member in ["format", "fields", "totals", "warnings", "spans"] {
             let member = |result: &JsValue| stringify(&get(&get(result, "report"), member));
@@ -182,7 +182,7 @@ fn run(script: &str) -> JsValue {
 }
 
 fn response_text(record: &JsValue) -> Option<String> {
-    get(&get(&get(&enricher("{}").enrich(record), "span"), "output"), "response_text").as_string()
+    get(&get(&get(&enricher("{}").enrich(record).unwrap(), "span"), "output"), "response_text").as_string()
 }
 
 #[wasm_bindgen_test]
@@ -214,7 +214,7 @@ fn records_that_json_cannot_hold() {
         let record = run(script);
         let is_trap = script.contains("Proxy");
         let found = if is_trap {
-            drop(enricher("{}").enrich(&record));
+            drop(enricher("{}").enrich(&record).unwrap());
             None
         } else {
             response_text(&record)
@@ -226,14 +226,14 @@ fn records_that_json_cannot_hold() {
 #[wasm_bindgen_test]
 fn what_has_no_text_is_shared() {
     let record = JSON::parse(r#"{"inputs":{"prompt_ids":[0]},"output":{"token_ids":[1],"extra":{"a":1}}}"#).unwrap();
-    let span = get(&enricher("{}").enrich(&record), "span");
+    let span = get(&enricher("{}").enrich(&record).unwrap(), "span");
     assert!(!Object::is(&span, &record) && !Object::is(&get(&span, "output"), &get(&record, "output")));
     assert!(Object::is(&get(&span, "inputs"), &get(&record, "inputs")));
     assert!(Object::is(&get(&get(&span, "output"), "extra"), &get(&get(&record, "output"), "extra")));
     let span = r#"{"attributes":[{"key":"response_ids","value":{"stringValue":"[0]"}},{"key":"x","value":{}}]}"#;
     let request = format!(r#"{{"resourceSpans":[{{"scopeSpans":[{{"spans":[{span},{{"attributes":[]}}]}}]}}]}}"#);
     let request = JSON::parse(&request).unwrap();
-    let enriched = get(&enricher("{}").enrich(&request), "span");
+    let enriched = get(&enricher("{}").enrich(&request).unwrap(), "span");
     let span = |request: &JsValue, index: &str| {
         let of_list = |object: &JsValue, key: &str| get(&get(object, key), "0");
         get(&get(&of_list(&of_list(request, "resourceSpans"), "scopeSpans"), "spans"), index)
@@ -244,7 +244,7 @@ fn what_has_no_text_is_shared() {
     assert!(Object::is(&attribute(&enriched, "1"), &attribute(&request, "0")));
     assert!(Object::is(&attribute(&enriched, "2"), &attribute(&request, "1")));
     let without = JSON::parse(r#"{"inputs":{}}"#).unwrap();
-    assert!(Object::is(&get(&enricher("{}").enrich(&without), "span"), &without));
+    assert!(Object::is(&get(&enricher("{}").enrich(&without).unwrap(), "span"), &without));
 }
 
 #[wasm_bindgen_test]
@@ -256,7 +256,7 @@ fn errors_cross_with_their_code() {
     assert_eq!(code(EnricherCore::new("{\"layouts\":[{}]}")), "invalid_layout");
     assert_eq!(code(enricher("{}").enrich_body(b"{", "", "")), "invalid_body");
     assert_eq!(code(enricher("{}").enrich_body(b"what", "", "")), "unknown_format");
-    assert_eq!(code(strip(b"{", "{}")), "invalid_body");
+    assert_eq!(code(strip(b"{", "{}", "", "")), "invalid_body");
     assert_eq!(code(letters().reserve((64 << 20) + 1)), "limit_exceeded");
     let long =
         format!(r#"{{"decoder":null,"model":{{"type":"BPE","merges":[],"vocab":{{"{}":0}}}}}}"#, "x".repeat(1 << 20));

@@ -39,7 +39,8 @@ export async function* splitLines(chunks, limit) {
     }
     if (length > limit) {
       oversize = true;
-      lines.push({ content: Buffer.concat(pending), ending: Buffer.alloc(0), oversize });
+      // In the pieces that it came in: a copy would be as much memory again.
+      for (const content of pending) lines.push({ content, ending: Buffer.alloc(0), oversize });
       [pending, length] = [[], 0];
     }
     yield lines;

@@ -17,6 +17,9 @@ import { MAX_BODY } from "./setup.js";
  * @property {import("./progress.js").Progress} progress
  */
 
+/** After so many blank lines, lines are what follows: all before the first that is not blank are held. */
+const MOST_BLANK = 100_000;
+
 /**
  * @param {string} file
  * @param {string | undefined} outputPath
@@ -45,7 +48,8 @@ export async function runFile(file, outputPath, job) {
 }
 
 /**
- * Lines up to the first that is not blank decide: a whole JSON value means JSON lines, anything else a document.
+ * Lines up to the first that is not blank decide: a whole JSON value means JSON lines, anything else a document. A first
+ * line that is too long to hold ends the file: it may be a few bytes of gzip that would fill a disk.
  *
  * @param {string} file
  * @param {AsyncGenerator<Line[]>} batches
@@ -53,15 +57,16 @@ export async function runFile(file, outputPath, job) {
  */
 async function* changed(file, batches, job) {
   /** @type {Line[]} */
-  const start = [];
+  let start = [];
   let first;
-  while (!first) {
+  while (!first && start.length < MOST_BLANK) {
     const { done, value } = await batches.next();
     if (done) break;
-    start.push(...value);
+    start = start.concat(value);
     first = value.find((line) => !isBlank(line.content));
   }
-  if (!first || first.oversize || isWholeValue(first.content)) {
+  if (first?.oversize) throw tooLarge(file, "it begins with a line");
+  if (!first || isWholeValue(first.content)) {
     yield* changedLines(file, chain(start, batches), job);
   } else {
     yield* changedDocument(file, chain(start, batches), job);
@@ -126,7 +131,7 @@ async function* changedDocument(file, batches, job) {
     for (const line of batch) {
       lines.push(line);
       length += line.content.length + line.ending.length;
-      if (length > MAX_BODY) throw new UsageError(`${displayName(file)} is a document larger than ${MAX_BODY >> 20} MiB`);
+      if (length > MAX_BODY) throw tooLarge(file, "it is a document");
     }
   }
   try {
@@ -142,6 +147,11 @@ async function* changedDocument(file, batches, job) {
     }
   }
   yield* changedLines(file, toAsync(lines), job);
+}
+
+/** @param {string} file @param {string} what */
+function tooLarge(file, what) {
+  return new UsageError(`${displayName(file)}: limit_exceeded: ${what} of more than ${MAX_BODY >> 20} MiB`);
 }
 
 /** What tells of the format: `answer.sse.gz` is read as `answer.sse`. @param {string} file */

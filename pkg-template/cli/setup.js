@@ -32,7 +32,7 @@ export async function prepareEnrich(settings) {
 export async function prepareStrip(settings) {
   const options = await commonOptions(settings);
   inWords("", () => strip(new TextEncoder().encode("{}"), options));
-  return (body) => ({ body: strip(body, options) });
+  return (body, file) => ({ body: strip(body, { ...options, url: file }) });
 }
 
 /** @param {Settings} settings */

@@ -236,3 +236,39 @@ fn before<'t>(text: Option<&'t str>, ends: &[u8]) -> &'t [u8] {
     let len = text.iter().position(|byte| ends.contains(byte)).unwrap_or(text.len());
     &text[..len]
 }
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    /// `formats.json` says to people what the tables above say: `scripts/formats.js` makes the table of README.md of it.
+    #[test]
+    fn the_formats_are_told_by_what_their_description_says() {
+        let mut told: Vec<Value> = serde_json::from_str(include_str!("formats.json")).unwrap();
+        let mut formats = Vec::new();
+        for row in &mut told {
+            let row = row.as_object_mut().unwrap();
+            assert!(row.remove("bodies").is_some_and(|bodies| bodies.is_string()));
+            let is_told = row.remove("told").is_some();
+            assert_ne!(is_told, row["signs"] != json!([]), "a format has signs, or words for what tells it");
+        }
+        for format in &Format::ALL[1..] {
+            let signs = SIGNS.iter().filter(|sign| sign.0 == *format);
+            let signs = signs.map(|(_, rule, has)| json!({ "rule": rule, "has": has }));
+            let of_spans = SPAN_SIGNS.iter().filter(|sign| sign.0 == *format);
+            let of_spans = of_spans.map(|(_, rule, key, inside)| json!({ "rule": rule, "key": key, "inside": inside }));
+            let texts = |table: &[(Format, &str)]| {
+                let own = table.iter().filter(|row| row.0 == *format);
+                own.map(|row| Value::from(row.1)).collect::<Value>()
+            };
+            formats.push(json!({
+                "format": format.as_str(),
+                "signs": signs.chain(of_spans).collect::<Value>(),
+                "urls": texts(&URLS),
+                "contentTypes": texts(&CONTENT_TYPES),
+            }));
+        }
+        assert_eq!(told, formats);
+    }
+}

@@ -19,10 +19,10 @@ pub(crate) use detect::{Detected, detect};
 
 use std::borrow::Cow;
 
-use crate::Error;
 use crate::json::{Json, string_content};
-use crate::limits::Limits;
+use crate::limits::{Limits, MOST_SPANS};
 use crate::view::{Kind, NodeId, Place, Tree, View, Write};
+use crate::{Error, ErrorCode};
 
 /// A wire format.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -95,7 +95,17 @@ pub(crate) fn rewrite<'b>(
     limits: &Limits,
     edit: &mut dyn FnMut(&str, Format, Part<'_>),
 ) -> Result<Cow<'b, [u8]>, Error> {
-    match detected.format {
+    let mut refusal = None;
+    let edit: &mut dyn FnMut(&str, Format, Part<'_>) = &mut |path, format, part| match part {
+        Ok((document, views)) => match too_many(&views) {
+            None => edit(path, format, Ok((document, views))),
+            Some(error) if path.is_empty() => refusal = Some(error),
+            // Of JSON lines one is no reason to refuse the others.
+            Some(_) => edit(path, format, Err(format!("the line has more than {MOST_SPANS} spans and was copied"))),
+        },
+        Err(why) => edit(path, format, Err(why)),
+    };
+    let out = match detected.format {
         Format::Sse => sse::rewrite(body, limits, &mut |path, part| edit(path, Format::Sse, part)),
         Format::OtlpProto => otlp_proto::rewrite(body, limits, &mut |path, part| edit(path, Format::OtlpProto, part)),
         _ => text::rewrite(body, limits, &mut |path, value| {
@@ -112,7 +122,19 @@ pub(crate) fn rewrite<'b>(
             let views = views(document, Json::ROOT, path, format);
             edit(path, format, Ok((document, views)));
         }),
-    }
+    };
+    refusal.map_or(out, Err)
+}
+
+/// Whether there is room for one more span; for one more than a body may have, so that it is seen.
+fn has_room(views: &[View]) -> bool {
+    views.len() <= MOST_SPANS
+}
+
+/// The error for a body with too many spans.
+pub(crate) fn too_many(views: &[View]) -> Option<Error> {
+    let what = || format!("the body has more than {MOST_SPANS} spans; send them in several bodies");
+    (views.len() > MOST_SPANS).then(|| Error::new(ErrorCode::LimitExceeded, what()))
 }
 
 /// The spans of a value in one of the formats that are JSON. Those of OTLP and MLflow are in a tree that shows them so.

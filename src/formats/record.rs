@@ -1,7 +1,7 @@
 //! Format `record`: JSON as an object, an array of objects, or JSON lines.
 
 use super::dotted::add_flattened;
-use super::string_member;
+use super::{has_room, string_member};
 use crate::view::{Keys, Kind, NodeId, Place, Tree, View, hash};
 
 /// What a record has that is a span of `read` in JavaScript. Of such a one the places are JSON in strings; of others a text
@@ -44,7 +44,7 @@ pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str) -> Vec<View> 
         // A list of numbers can be long, and each would become a node.
         Kind::Array if tree.element(root, 0).is_some_and(|first| tree.kind(first) != Kind::Number) => {
             for (i, node) in tree.elements(root).into_iter().enumerate() {
-                if tree.kind(node) == Kind::Object {
+                if has_room(&views) && tree.kind(node) == Kind::Object {
                     views.push(view(tree, node, format!("{path}/{i}")));
                 }
             }

@@ -1,7 +1,7 @@
 //! Where the spans of OTLP and of MLflow are in a body, and where in a span its inputs, output, attributes and events.
 
 use super::dotted::add_flattened;
-use super::string_member;
+use super::{has_room, string_member};
 use crate::view::{Keys, Kind, NodeId, Place, Tree, View};
 
 /// What leads to spans, in both spellings of OTLP and in what MLflow's server gives: requests, traces.
@@ -95,8 +95,10 @@ impl Finder<'_> {
         let resource = self.tree.member(at.node, "resource").or(resource);
         self.told(&at);
         if let Some(spans) = self.member(&at, SPANS) {
-            for span in self.elements(&spans) {
-                self.span(span, resource);
+            for (i, node) in self.tree.elements(spans.node).into_iter().enumerate() {
+                if has_room(&self.views) {
+                    self.span(Place { node, path: [&spans.path, "/", &i.to_string()].concat() }, resource);
+                }
             }
         }
         for key in CONTAINERS {
@@ -157,7 +159,8 @@ impl Finder<'_> {
         self.sources(info, &PREVIEWS, &mut view);
         view.places.retain(|(_, place)| self.tree.kind(place.node) != Kind::String);
         let mut has = |keys: &[&str]| keys.iter().any(|key| self.tree.member(info.node, key).is_some());
-        if !view.places.is_empty() || has(&TRACE_IDS) && has(&TOLD) {
+        let is_told = !view.places.is_empty() || has(&TRACE_IDS) && has(&TOLD);
+        if is_told && has_room(&self.views) {
             self.views.push(view);
         }
     }

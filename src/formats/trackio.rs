@@ -1,7 +1,7 @@
 //! Format `trackio`: traces as Trackio's server takes them (`bulk_log`, files of its inbox) and gives them
 //! (`get_traces`), and the spans in them.
 
-use super::{add_place, string_member};
+use super::{add_place, has_room, string_member};
 use crate::layouts::unescape_key;
 use crate::view::{Keys, Kind, Place, Tree, View};
 
@@ -64,6 +64,9 @@ pub(super) fn log_id(tree: &mut dyn Tree, entry: &Place, path: &str) -> (Option<
 }
 
 fn trace(tree: &mut dyn Tree, trace: &Place, entry: Option<&Place>, views: &mut Vec<View>) {
+    if !has_room(views) {
+        return;
+    }
     let mut of_trace = view(tree, trace, &IN_TRACE);
     of_trace.around = entry.cloned();
     // The metadata may be the output itself.
@@ -85,6 +88,9 @@ fn trace(tree: &mut dyn Tree, trace: &Place, entry: Option<&Place>, views: &mut 
     views.push(of_trace);
     if let Some(spans) = trace.find_kind(tree, "/spans", Kind::Array) {
         for span in spans.objects(tree) {
+            if !has_room(views) {
+                return;
+            }
             let mut of_span = view(tree, &span, &IN_SPAN);
             of_span.around = Some(trace.clone());
             // A span need not have metadata.

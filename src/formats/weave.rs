@@ -1,7 +1,7 @@
 //! Format `weave`: calls as W&B's trace service takes and gives them. A body is a batch, one request or answer, or a
 //! line of an answer; a call is whole, or its start and its end stand apart.
 
-use super::{add_place, string_member};
+use super::{add_place, has_room, string_member};
 use crate::view::{Kind, Names, NodeId, Place, Tree, View};
 
 /// Where a body has its calls, if it is not a call itself.
@@ -16,6 +16,9 @@ pub(super) fn views(tree: &mut dyn Tree, root: Place) -> Vec<View> {
     // The half of a call that came first, by the call's id.
     let mut halves = Names::default();
     for item in root.objects_in(tree, &LISTS) {
+        if !has_room(&views) {
+            break;
+        }
         let mut call = None;
         for steps in CALLS {
             call = call.or_else(|| item.find_kind(tree, steps, Kind::Object));

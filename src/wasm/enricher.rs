@@ -8,8 +8,8 @@ use wasm_bindgen::prelude::*;
 use super::object::JsTree;
 use super::tokenizer::TokenizerCore;
 use super::{set, to_js, to_js_error};
-use crate::enrich::{EnrichOptions, enrich_from, enrich_views};
-use crate::formats::{Format, Origin, detect_value, views};
+use crate::enrich::{EnrichOptions, enrich_from, enrich_views, strip_from};
+use crate::formats::{Format, Origin, detect_value, too_many, views};
 use crate::report::Report;
 use crate::tokenizer::TokenizerSet;
 
@@ -47,7 +47,7 @@ impl EnricherCore {
     }
 
     /// Enriches a parsed record: `{ span, report }`. The record stays as it is; what has no text in it is shared.
-    pub fn enrich(&self, record: &JsValue) -> JsValue {
+    pub fn enrich(&self, record: &JsValue) -> Result<JsValue, JsValue> {
         let depth = self.options.limits.depth;
         let mut tree = JsTree::new(record.clone(), depth);
         let format = detect_value(&mut tree, JsTree::ROOT, self.options.format);
@@ -56,11 +56,14 @@ impl EnricherCore {
         }
         let mut report = Report { format: format.as_str(), rule: "parsed value", ..Report::default() };
         let views = views(&mut tree, JsTree::ROOT, "", format);
+        if let Some(error) = too_many(&views) {
+            return Err(to_js_error(error));
+        }
         let writes = enrich_views(&mut tree, &views, &self.tokenizers.borrow(), &self.options, &mut report);
         let result = js_sys::Object::new();
         set(&result, "span", &tree.with(&writes));
         set(&result, "report", &to_js(&report.value()));
-        result.into()
+        Ok(result.into())
     }
 }
 
@@ -70,15 +73,17 @@ thread_local! {
     static LAST: RefCell<Option<(String, EnrichOptions)>> = const { RefCell::new(None) };
 }
 
-/// Takes the texts of a default enrichment out of a body again. `options` as for [`EnricherCore`].
+/// Takes the texts of a default enrichment out of a body again. `options` as for [`EnricherCore`], the origin as for
+/// [`EnricherCore::enrich_body`].
 #[wasm_bindgen]
-pub fn strip(body: &[u8], options: &str) -> Result<Uint8Array, JsValue> {
+pub fn strip(body: &[u8], options: &str, content_type: &str, url: &str) -> Result<Uint8Array, JsValue> {
     let known = LAST.take().filter(|(text, _)| text == options);
     let last = match known {
         Some(last) => last,
         None => (options.to_owned(), EnrichOptions::from_json(options.as_bytes()).map_err(to_js_error)?),
     };
-    let stripped = crate::enrich::strip(body, &last.1).map_err(to_js_error);
+    let origin = Origin { content_type: Some(content_type), url: Some(url) };
+    let stripped = strip_from(body, &origin, &last.1).map_err(to_js_error);
     LAST.set(Some(last));
     stripped.map(|body| Uint8Array::from(body.as_slice()))
 }

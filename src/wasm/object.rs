@@ -159,13 +159,8 @@ impl Tree for JsTree {
     fn keys(&self, object: NodeId, tell: &mut dyn FnMut(&[u8])) {
         match &self.nodes[object as usize] {
             Node::Inner { json, node } => self.inner[*json].1.keys(*node, tell),
-            Node::Js { keys: Some(keys), .. } => {
-                for key in keys.iter().flatten() {
-                    tell(key.as_bytes());
-                }
-            }
-            Node::Js { value, .. } => {
-                let keys = Reflect::own_keys(value).unwrap_or_default();
+            Node::Js { value, keys, .. } => {
+                let keys = keys.clone().unwrap_or_else(|| Reflect::own_keys(value).unwrap_or_default());
                 for index in 0..keys.length() {
                     // A symbol is no key of JSON.
                     if let Some(key) = keys.get(index).as_string() {

@@ -137,6 +137,7 @@ const BEHAVIOURS = {
     equal(textOf(body), line.replace('"response_ids"', '"response_text": "Hi", "response_ids"'));
     equal([report.totals.decoded, report.fields[0].status], [1, "decoded"]);
     equal(textOf(await t2t.strip(body)), line);
+    equal(textOf(await t2t.strip(body, { url: new URL("https://host/v1/none"), contentType: null, format: "auto" })), line);
     equal(textOf((await one.enrichBody(body)).body), textOf(body));
   },
   async "the origin of a body tells its format"({ load, enricher }) {

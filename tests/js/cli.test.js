@@ -207,6 +207,23 @@ test("an event stream is read whole, by its content or its name", async () => {
   write("in.sse.gz", gzipSync(`unknown: x\n\n${event}`));
   assert.equal((await enrich(["in.sse.gz"])).stdout.toString(), `unknown: x\n\n${event}${ours}`);
   assert.equal((await run(["strip"], stdout)).stdout.toString(), `${event}data: [DONE]\n\n`);
+  write("text.sse", `unknown: x\n\n${event}${ours}`);
+  assert.equal((await run(["strip", "text.sse"])).stdout.toString(), `unknown: x\n\n${event}`);
+});
+
+test("a few megabytes of gzip that are ten gigabytes are refused after the first", async () => {
+  const member = gzipSync(Buffer.alloc(1 << 24, "x"));
+  write("bomb.gz", Buffer.concat(Array(640).fill(member)));
+  const { status, stdout, stderr } = await enrich(["bomb.gz", "-o", "out.json"]);
+  assert.deepEqual([status, stdout.length, readdirSync(folder).sort()], [2, 0, ["bomb.gz", "tokenizer.json"]]);
+  assert.match(stderr, /bomb\.gz: limit_exceeded: it begins with a line of more than 1024 MiB/m);
+});
+
+test("any number of blank lines may come first", async () => {
+  const blank = "\n".repeat(1 << 20);
+  const { status, stdout } = await enrich([], blank + line("Hi"));
+  assert.equal(status, 0);
+  assert.ok(stdout.toString() === blank + texted("Hi"));
 });
 
 test("wrong usage is told in one line and exits with 2", async () => {

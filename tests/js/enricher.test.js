@@ -28,6 +28,18 @@ test("odd spellings pass through unchanged", () => {
   assert.equal(text(strip(body)), before);
 });
 
+test("strip is told where a body comes from, as enrichBody is", () => {
+  const before = new TextEncoder().encode(`unknown: x\n\ndata: ${JSON.stringify({ output_ids: byteIds("Hi") })}\n\n`);
+  for (const origin of [{ url: new URL("file:///answers.sse?x") }, { contentType: "text/event-stream; charset=utf-8" }]) {
+    const { body } = enricher.enrichBody(before, origin);
+    assert.match(text(body), /"response_text": "Hi"/);
+    assert.deepEqual(strip(body, origin), before);
+    assert.throws(() => strip(body), failure("unknown_format", /./));
+    assert.throws(() => strip(body, { ...origin, format: "record" }), failure("invalid_body", /./));
+  }
+  assert.throws(() => strip(before, /** @type {any} */ ({ uri: "x" })), failure("invalid_options", /uri/));
+});
+
 test("enrich gives a new object that shares what did not change", () => {
   const input = structuredClone(record);
   const { span, report } = enricher.enrich(input);

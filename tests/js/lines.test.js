@@ -28,7 +28,7 @@ test("nothing in, nothing out", async () => {
 
 test("a line over the limit comes in parts that are marked", async () => {
   const lines = await split(["ok\n", "01234567", "89abcdef", "gh\nnext\n"], 10);
-  assert.deepEqual(lines, [["ok", "\n"], ["0123456789abcdef", "", "oversize"], ["gh", "\n", "oversize"], ["next", "\n"]]);
+  assert.deepEqual(lines, [["ok", "\n"], ["01234567", "", "oversize"], ["89abcdef", "", "oversize"], ["gh", "\n", "oversize"], ["next", "\n"]]);
 });
 
 test("a whole value is one bracket pair from end to end", () => {

@@ -1,4 +1,4 @@
-/** A body of every producer through the package, as bytes and as a parsed record; and the table of README.md. */
+/** A body of every producer through the package, as bytes and as a parsed record; and the tables of README.md. */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, readdirSync } from "node:fs";
@@ -26,8 +26,10 @@ for (const file of readdirSync(PRODUCERS)) {
   });
 }
 
-test("the table of README.md is that of the layouts", () => {
-  const script = fileURLToPath(new URL("../../scripts/producers.js", import.meta.url));
-  const { status, stderr } = spawnSync("node", [script, "--check"], { encoding: "utf8" });
-  assert.equal(status, 0, stderr);
-});
+for (const name of ["producers", "formats"]) {
+  test(`the table of ${name} in README.md is that of the data`, () => {
+    const script = fileURLToPath(new URL(`../../scripts/${name}.js`, import.meta.url));
+    const { status, stderr } = spawnSync("node", [script, "--check"], { encoding: "utf8" });
+    assert.equal(status, 0, stderr);
+  });
+}

@@ -21,7 +21,23 @@ function enricherFor(/** @type {string} */ key) {
   return enricher;
 }
 
+/** What a parsed body is enriched to is what its bytes are. @param {Enricher} enricher @param {Uint8Array} before @param {Uint8Array} after @param {import("../../pkg/report.js").Report} report */
+function compareWithObject(enricher, before, after, report) {
+  // JSON.parse refuses what Python writes.
+  const parse = (/** @type {Uint8Array} */ body) =>
+    JSON.parse(new TextDecoder().decode(body).replace(/(?<=[:,[]\s*)(NaN|-?Infinity)(?=\s*[,\]}])/g, "null"));
+  const input = parse(before);
+  const { span, report: ofObject } = enricher.enrich(input);
+  assert.equal(JSON.stringify(span), JSON.stringify(parse(after)));
+  assert.deepEqual(input, parse(before));
+  // To JavaScript 5.0 is 5.
+  const fields = report.fields.map(({ converted, ...field }) => (converted && converted !== "integral_floats" ? { ...field, converted } : field));
+  assert.deepEqual({ ...ofObject, rule: report.rule }, { ...report, fields });
+  objects++;
+}
+
 let decoded = 0;
+let objects = 0;
 for (const place of ["otlp", "mlflow"].flatMap((kind) => readdirSync(new URL(kind, WIRE)).map((name) => `${kind}/${name}/`))) {
   test(place, () => {
     const folder = new URL(place, WIRE);
@@ -31,6 +47,7 @@ for (const place of ["otlp", "mlflow"].flatMap((kind) => readdirSync(new URL(kin
       const { body, report } = enricherFor(meta.tokenizer[0]).enrichBody(before);
       assert.equal(report.format, TOLD[format], file);
       decoded += report.totals.decoded;
+      if (report.format !== "otlp-proto") compareWithObject(enricherFor(meta.tokenizer[0]), before, body, report);
       // In these traces a value stands where a text goes, and the text takes its place.
       if (!place.includes("edge")) assert.deepEqual(Buffer.from(strip(body)), before, file);
     }
@@ -39,6 +56,7 @@ for (const place of ["otlp", "mlflow"].flatMap((kind) => readdirSync(new URL(kin
 
 test("the bodies held ids", () => {
   assert.ok(decoded > 150, `${decoded} texts`);
+  assert.ok(objects > 12, `${objects} bodies as objects`);
 });
 
 test("the command reads protocol buffers", async () => {

@@ -11,7 +11,7 @@ use std::ops::Range;
 use super::span::{REREAD, role};
 use super::{Part, span, text};
 use crate::json::{Edits, Json, TOO_DEEP, splice, splice_body};
-use crate::limits::Limits;
+use crate::limits::{Limits, MOST_MESSAGES};
 use crate::view::{Kind, NodeId, Tree};
 use crate::{Error, ErrorCode};
 use wire::{BYTES, FIXED64, Field, VARINT, bytes_into, field, new_length, next};
@@ -133,6 +133,8 @@ struct OtlpProto<'b> {
     edits: Edits,
     /// The documents of `json` that stand in no other, in order, each with the value whose string it is.
     holders: Vec<(usize, NodeId)>,
+    /// Whether there are more messages to look into than there is room for.
+    is_full: bool,
 }
 
 /// Rewrites a request.
@@ -158,9 +160,14 @@ pub(super) fn rewrite<'b>(
         json: Json::none(limits.depth),
         edits: Edits::default(),
         holders: Vec::new(),
+        is_full: false,
     };
     let views = span::views(&mut document, 0, "");
     edit("", Ok((&mut document, views)));
+    if document.is_full {
+        let what = format!("the body has more than {MOST_MESSAGES} messages; send its spans in several bodies");
+        return Err(Error::new(ErrorCode::LimitExceeded, what));
+    }
     if document.changes.is_empty() && document.edits.is_empty() {
         return Ok(Cow::Borrowed(body));
     }
@@ -219,7 +226,8 @@ impl OtlpProto<'_> {
             let first = self.nodes.len();
             let (mut at, end) = self.range(parent);
             while let Some(field) = next(self.body, &mut at, end) {
-                if let Some(inner) = inside(message, &field) {
+                self.is_full |= self.nodes.len() >= MOST_MESSAGES;
+                if let Some(inner) = inside(message, &field).filter(|_| !self.is_full) {
                     let (at, start, end) = (field.at as u32, field.start as u32, field.end as u32);
                     self.nodes.push(Node { message: inner, parent, at, start, end, children: None, opened: None });
                 }

@@ -1,8 +1,6 @@
 //! OTLP requests and MLflow's traces as JavaScript objects, shown as `formats::typed` shows them in JSON text: attributes
 //! that are lists of pairs, or that hold JSON in strings, as plain objects; texts are written as what is around them.
 
-use std::rc::Rc;
-
 use js_sys::{Array, Object};
 use wasm_bindgen::prelude::*;
 
@@ -17,8 +15,8 @@ use crate::view::{Kind, Names, NodeId, Text, Tree, Write};
 pub(super) const PAIRS: u32 = 6;
 pub(super) const DIGITS: u32 = 7;
 
-/// The keys of the pairs of a list, as far as they are strings.
-pub(super) type Keys = Option<Rc<Vec<Option<String>>>>;
+/// The keys of the pairs of a list; what has none is undefined.
+pub(super) type Keys = Option<Array>;
 
 impl JsTree {
     /// The spans of OTLP or MLflow. `is_reread`: MLflow reads it, and what stands in the attributes of its spans again.
@@ -36,11 +34,11 @@ impl JsTree {
         let Node::Js { value, role, keys, .. } = &mut self.nodes[node as usize] else { return node };
         *role = as_role;
         if keys.is_none() && (as_role == PAIRS || as_role == ATTRIBUTES && is_list(value)) {
-            let mut all = Vec::new();
+            let all = Array::new();
             for index in 0..list_len(value) {
-                all.push(get(&get(value, &index.to_string()), "key").as_string());
+                all.push(&get(&get(value, &index.to_string()), "key"));
             }
-            *keys = Some(Rc::new(all));
+            *keys = Some(all);
         }
         node
     }
@@ -61,7 +59,7 @@ impl JsTree {
     }
 
     /// The value of the last pair with a key.
-    pub(super) fn paired(&mut self, list: NodeId, keys: &[Option<String>], key: &str) -> Option<NodeId> {
+    pub(super) fn paired(&mut self, list: NodeId, keys: &Array, key: &str) -> Option<NodeId> {
         let index = position(keys, key)?;
         let pair = self.stored_element(list, index)?;
         let value = self.member(pair, "value")?;
@@ -108,9 +106,7 @@ impl JsTree {
             ENCODED => true,
             ATTRIBUTES if self.is_reread => {
                 let mut is_encoded = false;
-                for key in self.keys_of_pairs(attributes).iter().flat_map(|keys| keys.iter()).flatten() {
-                    is_encoded |= key.starts_with(REREAD);
-                }
+                self.keys(attributes, &mut |key| is_encoded |= key.starts_with(REREAD.as_bytes()));
                 is_encoded
             }
             _ => false,
@@ -144,8 +140,8 @@ impl JsTree {
 }
 
 /// Where the last pair with a key is.
-fn position(keys: &[Option<String>], wanted: &str) -> Option<usize> {
-    keys.iter().rposition(|key| key.as_deref() == Some(wanted))
+fn position(keys: &Array, wanted: &str) -> Option<usize> {
+    usize::try_from(keys.last_index_of(&wanted.into(), -1)).ok()
 }
 
 /// What becomes of lists of pairs, each list once: at an index a pair that is put before the one there, or none if that
@@ -181,9 +177,9 @@ impl Copies<'_> {
         let Some(keys) = self.tree.keys_of_pairs(object) else { return self.write_member(&write) };
         let list = self.copy(object);
         if write.drops() {
-            for (index, key) in keys.iter().enumerate() {
-                if key.as_ref() == Some(&write.key) {
-                    self.pairs.change(object, index, None);
+            for index in 0..keys.length() {
+                if keys.get(index) == write.key.as_str() {
+                    self.pairs.change(object, index as usize, None);
                 }
             }
             return;

@@ -1,0 +1,190 @@
+//! What holds for any bytes: shared by the fuzz targets and by `tests/fuzz_seeds.rs`.
+#![allow(dead_code)]
+
+use std::sync::LazyLock;
+
+use serde_json::Value;
+use token2text::{
+    DecodeOptions, EnrichOptions, Existing, Format, Layout, Status, Tokenizer, TokenizerSet, enrich, strip,
+};
+
+/// Ids 0 to 25 are the letters a to z.
+const LETTERS: &str = r#"{"added_tokens":[],"decoder":{"type":"Fuse"},"model":{"type":"WordLevel","unk_token":"a","vocab":{
+    "a":0,"b":1,"c":2,"d":3,"e":4,"f":5,"g":6,"h":7,"i":8,"j":9,"k":10,"l":11,"m":12,"n":13,"o":14,"p":15,"q":16,"r":17,
+    "s":18,"t":19,"u":20,"v":21,"w":22,"x":23,"y":24,"z":25}}}"#;
+
+static TOKENIZERS: LazyLock<TokenizerSet> = LazyLock::new(|| Tokenizer::from_json(LETTERS.as_bytes()).unwrap().into());
+static LAYOUTS: LazyLock<Vec<Layout>> = LazyLock::new(Layout::builtin);
+
+fn options_for(format: Format) -> EnrichOptions {
+    let mut options = EnrichOptions::default();
+    options.layouts.clone_from(&LAYOUTS);
+    options.format = format;
+    // What a body can ask for is bounded by limits that are quick to reach.
+    options.limits.ids_per_field = 4096;
+    options
+}
+
+/// A body in a format: nothing panics; twice is once; what was put in goes out again; what is not touched is the same; JSON
+/// stays JSON.
+pub fn body(body: &[u8], format: Format) {
+    let options = options_for(format);
+    // Of anything, something is left or an error.
+    let stripped = strip(body, &options);
+    let Ok(once) = enrich(body, &TOKENIZERS, &options) else { return };
+    let report = &once.report;
+    if report.totals.decoded + report.totals.replaced == 0 {
+        same(&once.body, body, "nothing was written, but the body is another");
+    }
+    // Later calls are told the format, which a text may have made another.
+    let mut told = options.clone();
+    told.format = [
+        Format::Record,
+        Format::OtlpJson,
+        Format::OtlpProto,
+        Format::Mlflow,
+        Format::Weave,
+        Format::Trackio,
+        Format::Sse,
+    ]
+    .into_iter()
+    .find(|format| format.as_str() == report.format)
+    .unwrap();
+    let twice = enrich(&once.body, &TOKENIZERS, &told).expect("an enriched body is one");
+    same(&twice.body, &once.body, "twice is not once");
+    assert_eq!(twice.report.totals.decoded, 0);
+    let is_plain = report.fields.iter().all(|field| field.status != Status::Replaced && field.existing.is_none());
+    // What a default enrichment would have put there, it takes out.
+    let had_ours = stripped.is_ok_and(|stripped| stripped != body);
+    if is_plain && !had_ours && report.fields.len() < 10_000 {
+        same(&strip(&once.body, &told).expect("strip"), body, "strip does not give the body back");
+    }
+    if let Ok(text) = std::str::from_utf8(body) {
+        let is_json = |text: &str| serde_json::from_str::<Value>(text).is_ok();
+        if is_json(text) {
+            assert!(is_json(std::str::from_utf8(&once.body).expect("UTF-8 stays UTF-8")), "the body is JSON no more");
+        }
+    }
+    // Not dropped and replaced at once: what is left may be other ids of the same field, whose text would be next.
+    for (drop_ids, existing, most) in [
+        (true, Existing::Keep, None),
+        (true, Existing::Keep, Some(2)),
+        (false, Existing::Replace, None),
+        (false, Existing::Replace, Some(2)),
+    ] {
+        let mut other = told.clone();
+        (other.drop_ids, other.existing, other.max_text_chars) = (drop_ids, existing, most);
+        let once = enrich(body, &TOKENIZERS, &other).expect("options change nothing about what is read");
+        let twice = enrich(&once.body, &TOKENIZERS, &other).expect("an enriched body is one");
+        same(&twice.body, &once.body, &format!("twice is not once: drop {drop_ids}, {existing:?}, {most:?}"));
+    }
+}
+
+/// Fails where two bodies differ, with what is there.
+fn same(left: &[u8], right: &[u8], what: &str) {
+    if left != right {
+        let at = left.iter().zip(right).take_while(|(left, right)| left == right).count();
+        let near = |body: &[u8]| {
+            String::from_utf8_lossy(&body[at.saturating_sub(200)..(at + 200).min(body.len())]).into_owned()
+        };
+        panic!("{what}\n{}\n\n{}", near(left), near(right));
+    }
+}
+
+/// Layouts, and a body that has what they look for.
+pub fn layouts(data: &[u8]) {
+    const BODY: &[u8] =
+        br#"{"inputs": {"prompt_ids": [0]}, "output": {"token_ids": [1, 2], "mask": [0, 1], "rows": [[0], [1]],
+        "choices": [{"ids": "[3]", "index": 0}, {"ids": [4], "index": 1}]}, "attributes": {"a": "[5]"}}"#;
+    let Ok(layouts) = Layout::from_json(data) else { return };
+    let mut options = options_for(Format::Record);
+    options.layouts = layouts;
+    let once = enrich(BODY, &TOKENIZERS, &options).expect("a layout fails no body");
+    serde_json::from_slice::<Value>(&once.body).expect("JSON stays JSON");
+    strip(&once.body, &options).expect("strip");
+}
+
+/// Options as JavaScript writes them.
+pub fn options(data: &[u8]) {
+    let Ok(options) = EnrichOptions::from_json(data) else { return };
+    let body = br#"{"inputs": {"prompt_ids": [0]}, "output": {"token_ids": [1, 99]}}"#;
+    let _ = enrich(body, &TOKENIZERS, &options);
+}
+
+/// Ids of all kinds.
+const IDS: [&[u32]; 4] = [&[0, 1, 2, 3, 4, 5, 6, 7], &[7, 7, 7, 0], &[255, 256, 257, 1000, u32::MAX], &[]];
+
+/// A `tokenizer.json`: what loads decodes any ids, and comes to the same when it was packed.
+pub fn tokenizer(data: &[u8]) {
+    let Ok(tokenizer) = Tokenizer::from_json(data) else { return };
+    let again = Tokenizer::from_json(&tokenizer.to_packed()).expect("a packed tokenizer loads");
+    for skip_special_tokens in [false, true] {
+        for ids in IDS {
+            let options = DecodeOptions { skip_special_tokens };
+            assert_eq!(tokenizer.decode(ids, options), again.decode(ids, options));
+        }
+    }
+    assert_eq!(tokenizer.info(), again.info());
+}
+
+/// Tokenizers of several kinds: a table, one that joins words, a chain of decoders.
+const KINDS: [&str; 4] = [
+    LETTERS,
+    r#"{"decoder":{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true,"use_regex":true},"added_tokens":[{"id":3,
+        "content":"<s>","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true}],
+        "model":{"type":"BPE","merges":[],"vocab":{"a":0,"\u0120b":1,"\u00c3":2}}}"#,
+    r#"{"decoder":{"type":"WordPiece","prefix":"\u0023#","cleanup":true},
+        "model":{"type":"WordPiece","unk_token":"a","continuing_subword_prefix":"\u0023#","max_input_chars_per_word":9,"vocab":{"a":0,"\u0023#b":1,".":2}}}"#,
+    r#"{"decoder":{"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"a"},"content":"bc"},
+        {"type":"ByteFallback"},{"type":"Fuse"},{"type":"Strip","content":" ","start":1,"stop":0}]},
+        "model":{"type":"BPE","merges":[],"vocab":{"a":0," b":1,"<0xE2>":2,"\u2581c":3}}}"#,
+];
+
+static PACKED: LazyLock<Vec<Vec<u8>>> = LazyLock::new(|| {
+    let packed = |json: &&str| Tokenizer::from_json(json.as_bytes()).expect("a tokenizer").to_packed();
+    KINDS.iter().map(packed).collect()
+});
+
+/// A packed tokenizer with changes, under a hash that makes it one again. The first byte says which, then each three where
+/// and what.
+pub fn packed(data: &[u8]) {
+    let Some((kind, changes)) = data.split_first() else { return };
+    let mut packed = PACKED[usize::from(*kind) % PACKED.len()].clone();
+    for change in changes.chunks_exact(3) {
+        let at = 20 + usize::from(u16::from_le_bytes([change[0], change[1]])) % (packed.len() - 20);
+        packed[at] = change[2];
+    }
+    let Ok(tokenizer) = Tokenizer::from_json(&hashed(&packed)) else { return };
+    for skip_special_tokens in [false, true] {
+        for ids in IDS {
+            tokenizer.decode(ids, DecodeOptions { skip_special_tokens });
+        }
+    }
+    tokenizer.info();
+}
+
+/// A packed form with the hash of its content: eight bytes of magic, four of the format, eight of the hash, the content.
+fn hashed(data: &[u8]) -> Vec<u8> {
+    let mut packed = data.to_vec();
+    if let Some((head, content)) = packed.split_at_mut_checked(20) {
+        head[12..].copy_from_slice(&hash(content).to_le_bytes());
+    }
+    packed
+}
+
+/// The hash of a packed form.
+fn hash(bytes: &[u8]) -> u64 {
+    let mut state = bytes.len() as u64;
+    let mut mix = |word: u64| {
+        state = (state ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        state ^= state >> 32;
+    };
+    let words = bytes.chunks_exact(8);
+    let tail = words.remainder().iter().fold(0, |last, &byte| last << 8 | u64::from(byte));
+    for word in words {
+        mix(u64::from_le_bytes(word.try_into().unwrap()));
+    }
+    mix(tail);
+    mix(0);
+    state
+}

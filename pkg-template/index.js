@@ -9,6 +9,7 @@ import * as slimGlue from "./slim.js";
 export { Token2TextError } from "./errors.js";
 export { Enricher, strip } from "./enricher.js";
 export { Tokenizer } from "./tokenizer.js";
+export { write } from "./write.js";
 
 /** @typedef {import("./instantiate.js").WasmSource} WasmSource */
 /** @typedef {import("./errors.js").ErrorCode} ErrorCode */
@@ -23,6 +24,9 @@ export { Tokenizer } from "./tokenizer.js";
 /** @typedef {import("./tokenizer.js").EncodeOptions} EncodeOptions */
 /** @typedef {import("./enricher.js").EnricherOptions} EnricherOptions */
 /** @typedef {import("./enricher.js").StripOptions} StripOptions */
+/** @typedef {import("./write.js").SpanInput} SpanInput */
+/** @typedef {import("./write.js").WriteFormat} WriteFormat */
+/** @typedef {import("./write.js").WriteOptions} WriteOptions */
 /** @typedef {import("./enricher.js").Format} Format */
 /** @typedef {import("./enricher.js").Origin} Origin */
 /** @typedef {import("./enricher.js").Limits} Limits */

@@ -8,6 +8,7 @@ import slimBase64 from "./slim_inline.js";
 export { Token2TextError } from "./errors.js";
 export { Enricher, strip } from "./enricher.js";
 export { Tokenizer } from "./tokenizer.js";
+export { write } from "./write.js";
 
 const slimBytes = fromBase64(slimBase64);
 let isReady = startNow();

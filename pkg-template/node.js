@@ -9,6 +9,7 @@ import * as slimGlue from "./slim.js";
 export { Token2TextError } from "./errors.js";
 export { Enricher, strip } from "./enricher.js";
 export { Tokenizer } from "./tokenizer.js";
+export { write } from "./write.js";
 
 /** There is nothing to wait for here; so that the same code runs in browsers. */
 export async function init() {}

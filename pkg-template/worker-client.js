@@ -22,6 +22,9 @@ export { transfer } from "./worker-transfer.js";
 /** @typedef {import("./index.js").EncodeOptions} EncodeOptions */
 /** @typedef {import("./index.js").EnricherOptions} EnricherOptions */
 /** @typedef {import("./index.js").StripOptions} StripOptions */
+/** @typedef {import("./index.js").SpanInput} SpanInput */
+/** @typedef {import("./index.js").WriteFormat} WriteFormat */
+/** @typedef {import("./index.js").WriteOptions} WriteOptions */
 /** @typedef {import("./index.js").Origin} Origin */
 /** @typedef {import("./index.js").Report} Report */
 
@@ -279,6 +282,19 @@ export class Enricher {
  */
 export async function strip(bytes, options) {
   return call({ method: "strip", args: [bytes, options] });
+}
+
+/**
+ * Writes spans as a body that a backend takes: a trace request of OTLP, MLflow's `traces.json`, a batch for Weave's
+ * `calls/complete`, a body for Trackio's `bulk_log`, or JSON lines.
+ *
+ * @param {readonly SpanInput[]} spans
+ * @param {WriteFormat} format
+ * @param {WriteOptions} [options]
+ * @returns {Promise<Bytes>}
+ */
+export async function write(spans, format, options) {
+  return call({ method: "write", args: [spans, format, options] });
 }
 
 /**

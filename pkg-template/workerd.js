@@ -7,6 +7,7 @@ import slimModule from "./slim_bg.wasm";
 export { Token2TextError } from "./errors.js";
 export { Enricher, strip } from "./enricher.js";
 export { Tokenizer } from "./tokenizer.js";
+export { write } from "./write.js";
 
 /** There is nothing to wait for here; so that the same code runs in browsers. */
 export async function init() {}

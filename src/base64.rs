@@ -28,9 +28,23 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     (bits & ((1 << filled) - 1) == 0).then_some(bytes)
 }
 
+/// Appends bytes as base64.
+pub(crate) fn encode_into(bytes: &[u8], out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    for chunk in bytes.chunks(3) {
+        let mut bits = 0;
+        for i in 0..3 {
+            bits = bits << 8 | usize::from(chunk.get(i).copied().unwrap_or(0));
+        }
+        for i in 0..4 {
+            out.push(if i <= chunk.len() { DIGITS[bits >> (18 - 6 * i) & 63] } else { b'=' });
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::decode;
+    use super::{decode, encode_into};
 
     #[test]
     fn rfc_4648_vectors() {
@@ -44,6 +58,9 @@ mod tests {
             ("Zm9vYmFy", "foobar"),
         ] {
             assert_eq!(decode(text.as_bytes()).as_deref(), Some(bytes.as_bytes()));
+            let mut encoded = Vec::new();
+            encode_into(bytes.as_bytes(), &mut encoded);
+            assert_eq!(encoded, text.as_bytes());
         }
         for bad in ["Z", "Zg=", "Zh==", "Z===", "Zm9_", "Zg==Zg=="] {
             assert_eq!(decode(bad.as_bytes()), None, "{bad}");

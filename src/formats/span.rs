@@ -36,7 +36,7 @@ const SOURCES: [(&str, &str); 4] = [
 const PREVIEWS: [(&str, &str); 2] = [("request_preview", "inputs"), ("response_preview", "output")];
 
 /// Attributes of a span, or else of what it ran on, that name the model; most telling first.
-const MODELS: [&str; 7] = [
+pub(crate) const MODELS: [&str; 7] = [
     "gen_ai.response.model",
     "gen_ai.request.model",
     "llm.model_name",

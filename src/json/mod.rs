@@ -1,5 +1,6 @@
 //! JSON text as a [`Tree`], and edits that leave every other byte as it was.
 
+pub(crate) mod double;
 mod edit;
 pub(crate) mod number;
 mod object;
@@ -14,7 +15,7 @@ use crate::view::{Kind, Names, NodeId, Tree};
 pub(crate) use edit::{Edits, leaving, splice, splice_body, splice_into, text_into};
 pub(crate) use object::{Object, listed, parse};
 pub(crate) use scan::{ScanError, TOO_DEEP, items, number_end, skip_space, value_end};
-pub(crate) use string::{quote_into, string_content, unescape};
+pub(crate) use string::{escape_into, quote_into, string_content, unescape};
 
 use scan::{Node, Tag, scan};
 

@@ -6,6 +6,7 @@
 mod enricher;
 mod object;
 mod tokenizer;
+mod write;
 
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
@@ -15,6 +16,7 @@ use crate::report::Value;
 
 pub use enricher::{EnricherCore, strip};
 pub use tokenizer::TokenizerCore;
+pub use write::write;
 
 /// An error as JavaScript sees it.
 fn to_js_error(error: Error) -> JsValue {

@@ -4,6 +4,7 @@ mod clean;
 mod ids;
 mod message;
 mod mlflow;
+mod number;
 mod otlp;
 mod out;
 mod record;
@@ -61,31 +62,33 @@ pub struct WriteOptions {
 /// # Ok::<(), token2text::Error>(())
 /// ```
 pub fn write(spans: &[Span], format: Format, options: &WriteOptions) -> Result<Vec<u8>, Error> {
-    let needed = |option: &'static str, value: &'static str| {
-        let what = format!("`{option}` is needed to write the format {}: {value}", format.as_str());
-        Error::new(ErrorCode::InvalidOptions, what)
-    };
-    let given = |option: &Option<String>| option.clone().filter(|text| !text.is_empty());
     match format {
         Format::OtlpProto => otlp::write(spans, false),
         Format::OtlpJson => otlp::write(spans, true),
         Format::Mlflow => mlflow::write(spans),
         Format::Weave => {
-            let is_whole = |id: &String| {
-                id.split_once('/').is_some_and(|(entity, project)| !entity.is_empty() && !project.is_empty())
-            };
-            let project_id = given(&options.project_id).filter(is_whole);
-            weave::write(spans, &project_id.ok_or_else(|| needed("projectId", "\"entity/project\""))?)
+            let project_id = needed(&options.project_id, "projectId")?;
+            let slash = project_id.bytes().position(|byte| byte == b'/').unwrap_or(0);
+            if slash == 0 || slash + 1 == project_id.len() {
+                let what = "`projectId` must be \"entity/project\"";
+                return Err(Error::new(ErrorCode::InvalidOptions, what));
+            }
+            weave::write(spans, project_id)
         }
         Format::Trackio => {
-            let project = given(&options.project).ok_or_else(|| needed("project", "the name of the project"))?;
-            let run = given(&options.run).ok_or_else(|| needed("run", "the name of the run"))?;
-            trackio::write(spans, &project, &run, options)
+            let project = needed(&options.project, "project")?;
+            trackio::write(spans, project, needed(&options.run, "run")?, options)
         }
         Format::Record => record::write(spans),
         Format::Auto | Format::Sse => {
-            let what = format!("spans cannot be written as `{}`; name the format", format.as_str());
+            let what = format!("spans cannot be written as `{}`; name the format of a backend", format.as_str());
             Err(Error::new(ErrorCode::InvalidOptions, what))
         }
     }
+}
+
+/// An option that a backend needs.
+fn needed<'o>(option: &'o Option<String>, name: &str) -> Result<&'o str, Error> {
+    let given = option.as_deref().filter(|text| !text.is_empty());
+    given.ok_or_else(|| Error::new(ErrorCode::InvalidOptions, format!("the backend needs the option `{name}`")))
 }

@@ -139,12 +139,12 @@ fn a_backend_gets_what_it_needs_or_the_option_is_named() {
     for (format, given, words) in [
         ("auto", "", "spans cannot be written as `auto`"),
         ("sse", "", "spans cannot be written as `sse`"),
-        ("weave", "", "`projectId` is needed to write the format weave: \"entity/project\""),
-        ("weave", r#","projectId":"project""#, "`projectId` is needed"),
-        ("weave", r#","projectId":"/project""#, "`projectId` is needed"),
-        ("trackio", r#","run":"a""#, "`project` is needed"),
-        ("trackio", r#","project":"a""#, "`run` is needed"),
-        ("trackio", r#","project":"","run":"a""#, "`project` is needed"),
+        ("weave", "", "the backend needs the option `projectId`"),
+        ("weave", r#","projectId":"project""#, "`projectId` must be"),
+        ("weave", r#","projectId":"/project""#, "`projectId` must be"),
+        ("trackio", r#","run":"a""#, "the backend needs the option `project`"),
+        ("trackio", r#","project":"a""#, "the backend needs the option `run`"),
+        ("trackio", r#","project":"","run":"a""#, "the backend needs the option `project`"),
         ("trackio", r#","project":"a_traces","run":"a""#, "Trackio keeps names such as `a_traces`"),
         ("trackio", r#","project":"a._system.","run":"a""#, "Trackio keeps names"),
         ("trackio", r#","project":"registry-a","run":"a""#, "Trackio keeps names"),
@@ -184,7 +184,7 @@ fn bodies_are_these() {
     for (format, expected) in [
         (
             Format::OtlpJson,
-            r#"{"resourceSpans":[{"resource":{},"scopeSpans":[{"scope":{"name":"token2text"},"spans":[{"traceId":"c5ddc8ad0b9d6a4fd79d59c179f3870b","spanId":"aa00000000000002","name":"gen","startTimeUnixNano":"1795959821263328487","endTimeUnixNano":"1795959821263636756","attributes":[{"key":"mlflow.spanInputs","value":{"stringValue":"{\"prompt_ids\":[0]}"}},{"key":"mlflow.spanOutputs","value":{"stringValue":"{\"token_ids\":[1]}"}},{"key":"step","value":{"intValue":"3"}},{"key":"mlflow.traceTag.step","value":{"stringValue":"3"}}],"status":{"code":1}}]}]}]}"#,
+            r#"{"resourceSpans":[{"resource":{},"scopeSpans":[{"scope":{"name":"token2text"},"spans":[{"traceId":"c5ddc8ad0b9d6a4fd79d59c179f3870b","spanId":"aa00000000000002","name":"gen","startTimeUnixNano":"1795959821263328487","endTimeUnixNano":"1795959821263636756","attributes":[{"key":"mlflow.spanInputs","value":{"stringValue":"{\"prompt_ids\":[0]}"}},{"key":"mlflow.spanOutputs","value":{"stringValue":"{\"token_ids\":[1]}"}},{"key":"step","value":{"intValue":"3"}},{"key":"mlflow.traceTag.step","value":{"stringValue":"3"}}],"events":[],"status":{"code":1}}]}]}]}"#,
         ),
         (
             Format::Mlflow,

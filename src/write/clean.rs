@@ -3,6 +3,8 @@
 use crate::json::{Json, number_end, quote_into};
 use crate::{Error, ErrorCode};
 
+use super::number::{integer, unsigned};
+
 /// What a backend takes of the JSON that is written into its body.
 #[derive(Clone, Copy)]
 pub(super) struct Taste {
@@ -24,9 +26,6 @@ pub(super) enum NonFinite {
     /// They are strings.
     Text,
 }
-
-/// Of integers the longest that has 64 bits whatever its digits are, in digits.
-const SAFE_DIGITS: usize = 18;
 
 /// Text that is one value of JSON, with U+FFFD for each half of a surrogate pair that has no other half, without line
 /// breaks between its values, and as a backend wants its numbers.
@@ -109,7 +108,6 @@ fn number_into(number: &[u8], taste: Taste, out: &mut Vec<u8>) {
 
 /// Whether a number is an integer that neither an `i64` nor a `u64` holds.
 fn is_too_large(number: &[u8]) -> bool {
-    number.len() > SAFE_DIGITS
-        && number.iter().all(|byte| matches!(byte, b'-' | b'0'..=b'9'))
-        && std::str::from_utf8(number).is_ok_and(|text| text.parse::<i64>().is_err() && text.parse::<u64>().is_err())
+    number.iter().all(|byte| matches!(byte, b'-' | b'0'..=b'9'))
+        && integer(number).or(unsigned(number).map(|_| 0)).is_none()
 }

@@ -3,7 +3,7 @@
 use crate::span::Span;
 use crate::view::Names;
 
-use super::out::hex;
+use super::out::{hex, joined};
 
 /// The ids of a list of spans. None is empty: those that are come from the span's place in the list and its content.
 pub(super) struct Ids {
@@ -52,7 +52,7 @@ impl Ids {
 }
 
 fn in_trace(trace: &str, span: &str) -> String {
-    [trace, "\n", span].concat()
+    joined(&[trace, "\n", span])
 }
 
 /// The id of the span around a span.
@@ -92,8 +92,7 @@ fn outermost(parents: &[Option<usize>]) -> Vec<usize> {
 pub(super) fn trace_bytes(id: &str) -> [u8; 16] {
     let mut bytes = [0; 16];
     if !digits_into(id.strip_prefix("tr-").unwrap_or(id), &mut bytes) {
-        bytes[..8].copy_from_slice(&hash(&[id]));
-        bytes[8..].copy_from_slice(&hash(&["trace", id]));
+        bytes = two_hashes(&[id]);
     }
     bytes
 }
@@ -125,7 +124,7 @@ fn digits_into(id: &str, bytes: &mut [u8]) -> bool {
 }
 
 /// FNV-1a of 64 bits over some texts, each with its end. Never all zeros.
-pub(super) fn hash(texts: &[&str]) -> [u8; 8] {
+fn hash(texts: &[&str]) -> [u8; 8] {
     let mut hash = 0xCBF2_9CE4_8422_2325u64;
     for text in texts {
         for byte in text.bytes().chain([0xFF]) {
@@ -139,11 +138,15 @@ pub(super) fn hash(texts: &[&str]) -> [u8; 8] {
 fn made(span: &Span, place: usize) -> [u8; 16] {
     let start = span.start_unix_nano.unwrap_or(0).to_string();
     let place = place.to_string();
-    let text = |text: &Option<String>| text.clone().unwrap_or_default();
-    let (inputs, output) = (text(&span.inputs), text(&span.output));
-    let content = [&span.trace_id, &span.span_id, &span.name, &start, &inputs, &output, &place];
+    let (inputs, output) = (span.inputs.as_deref().unwrap_or(""), span.output.as_deref().unwrap_or(""));
+    two_hashes(&[&span.trace_id, &span.span_id, &span.name, &start, inputs, output, &place])
+}
+
+/// 16 bytes of some texts.
+pub(super) fn two_hashes(texts: &[&str]) -> [u8; 16] {
     let mut bytes = [0; 16];
-    bytes[..8].copy_from_slice(&hash(&content.map(String::as_str)));
-    bytes[8..].copy_from_slice(&hash(&[&place, &span.name, &start]));
+    let first = hash(texts);
+    bytes[..8].copy_from_slice(&first);
+    bytes[8..].copy_from_slice(&hash(&[texts.last().unwrap_or(&""), &hex(&first)]));
     bytes
 }

@@ -9,9 +9,6 @@ pub(super) struct Field {
     pub name: &'static str,
 }
 
-/// What fills a message.
-type Fill<'f> = &'f mut dyn FnMut(&mut Message);
-
 const VARINT: u32 = 0;
 const FIXED64: u32 = 1;
 const LENGTH: u32 = 2;
@@ -24,63 +21,65 @@ pub(super) struct Message {
 
 impl Message {
     pub(super) fn new(is_json: bool) -> Message {
-        Message { is_json, out: JsonOut::default() }
+        let mut out = JsonOut::default();
+        if is_json {
+            out.open(b'{');
+        }
+        Message { is_json, out }
     }
 
-    pub(super) fn into_bytes(self) -> Vec<u8> {
+    /// The whole message.
+    pub(super) fn into_bytes(mut self) -> Vec<u8> {
+        if self.is_json {
+            self.out.close(b'}');
+        }
         self.out.bytes
     }
 
-    /// The outermost message.
-    pub(super) fn whole(&mut self, fill: Fill<'_>) {
-        if self.is_json {
-            return self.braces(fill);
-        }
-        fill(self);
-    }
-
-    /// A message in a field that is there once.
-    pub(super) fn message(&mut self, field: Field, fill: Fill<'_>) {
+    /// Begins a message in a field that is there once; [`Message::end`] is given the answer.
+    pub(super) fn begin(&mut self, field: Field) -> usize {
         if self.is_json {
             self.out.key(field.name);
-            return self.braces(fill);
         }
-        self.framed(field, fill);
+        self.item(field)
     }
 
-    /// A field that is there several times: [`Message::item`] for each.
-    pub(super) fn list(&mut self, field: Field, fill: Fill<'_>) {
-        if !self.is_json {
-            return fill(self);
-        }
-        self.out.key(field.name);
-        self.out.open(b'[');
-        fill(self);
-        self.out.close(b']');
-    }
-
-    /// A message in a list.
-    pub(super) fn item(&mut self, field: Field, fill: Fill<'_>) {
+    /// Begins a message in a list, likewise.
+    pub(super) fn item(&mut self, field: Field) -> usize {
         if self.is_json {
-            return self.braces(fill);
+            self.out.open(b'{');
+        } else {
+            self.tag(field, LENGTH);
         }
-        self.framed(field, fill);
+        self.out.bytes.len()
     }
 
-    fn braces(&mut self, fill: Fill<'_>) {
-        self.out.open(b'{');
-        fill(self);
-        self.out.close(b'}');
+    /// Ends a message. Its length, which is known now, goes before it.
+    pub(super) fn end(&mut self, start: usize) {
+        if self.is_json {
+            return self.out.close(b'}');
+        }
+        let bytes = &mut self.out.bytes;
+        let end = bytes.len();
+        varint_into((end - start) as u64, bytes);
+        let length = bytes.split_off(end);
+        bytes.extend_from_slice(&length);
+        bytes.copy_within(start..end, start + length.len());
+        bytes[start..start + length.len()].copy_from_slice(&length);
     }
 
-    /// A message after its length, which is known when it is written.
-    fn framed(&mut self, field: Field, fill: Fill<'_>) {
-        self.tag(field, LENGTH);
-        let start = self.out.bytes.len();
-        fill(self);
-        let mut length = Vec::new();
-        varint_into((self.out.bytes.len() - start) as u64, &mut length);
-        self.out.bytes.splice(start..start, length);
+    /// Begins a field that is there several times: [`Message::item`] for each.
+    pub(super) fn list(&mut self, field: Field) {
+        if self.is_json {
+            self.out.key(field.name);
+            self.out.open(b'[');
+        }
+    }
+
+    pub(super) fn end_list(&mut self) {
+        if self.is_json {
+            self.out.close(b']');
+        }
     }
 
     fn tag(&mut self, field: Field, wire: u32) {
@@ -121,25 +120,26 @@ impl Message {
         self.out.bytes.extend_from_slice(&number.to_le_bytes());
     }
 
-    /// A number of an enumeration.
-    pub(super) fn number(&mut self, field: Field, number: u32) {
+    /// A number of an enumeration, below ten.
+    pub(super) fn number(&mut self, field: Field, number: u8) {
         if self.is_json {
-            return self.out.member(field.name, Some(number.to_string().as_bytes()));
+            return self.out.member(field.name, Some(&[b'0' + number]));
         }
         self.tag(field, VARINT);
-        varint_into(u64::from(number), &mut self.out.bytes);
+        self.out.bytes.push(number);
     }
 
     pub(super) fn boolean(&mut self, field: Field, value: bool) {
         if self.is_json {
             return self.out.member(field.name, Some(if value { b"true" } else { b"false" }));
         }
-        self.number(field, u32::from(value));
+        self.number(field, u8::from(value));
     }
 
-    pub(super) fn integer(&mut self, field: Field, number: i64) {
+    /// An integer, and its digits.
+    pub(super) fn integer(&mut self, field: Field, number: i64, digits: &[u8]) {
         if self.is_json {
-            return self.out.text(field.name, Some(&number.to_string()));
+            return self.text(field, digits);
         }
         self.tag(field, VARINT);
         varint_into(number as u64, &mut self.out.bytes);

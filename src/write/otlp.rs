@@ -1,16 +1,17 @@
 //! A trace request of OTLP, in either encoding: one walk over the spans, and what differs is how a field is written.
 
 use crate::Error;
-use crate::formats::MODELS;
 use crate::json::Json;
 use crate::json::double::parse::double;
 use crate::span::{Span, SpanStatus};
 use crate::view::{Kind, NodeId, Tree};
 
 use super::clean::{NonFinite, Taste};
-use super::ids::{Ids, parent, span_bytes, trace_bytes};
+use super::ids::{Id, parent, span_bytes, trace_bytes};
 use super::message::{Field, Message};
-use super::values::Values;
+use super::number::integer;
+use super::out::joined;
+use super::values::{INPUTS, MODEL, OUTPUTS, Values, each};
 
 /// Lists and objects inside each other that are written as such; what is deeper is written as JSON text. The readers of
 /// protocol buffers give up at 100 messages, of which an object takes three.
@@ -29,6 +30,7 @@ const RESOURCE_SPANS: Field = field(1, "resourceSpans");
 const RESOURCE: Field = field(1, "resource");
 const SCOPE_SPANS: Field = field(2, "scopeSpans");
 const SCOPE: Field = field(1, "scope");
+const SCOPE_NAME: Field = field(1, "name");
 const SPANS: Field = field(2, "spans");
 const TRACE_ID: Field = field(1, "traceId");
 const SPAN_ID: Field = field(2, "spanId");
@@ -56,160 +58,167 @@ const VALUES: Field = field(1, "values");
 
 /// A request with all spans.
 pub(super) fn write(spans: &[Span], is_json: bool) -> Result<Vec<u8>, Error> {
-    let ids = Ids::of(spans);
     let mut out = Message::new(is_json);
-    let mut failed = Ok(());
-    out.whole(&mut |out| {
-        out.list(RESOURCE_SPANS, &mut |out| {
-            out.item(RESOURCE_SPANS, &mut |out| {
-                out.message(RESOURCE, &mut |_| {});
-                out.list(SCOPE_SPANS, &mut |out| {
-                    out.item(SCOPE_SPANS, &mut |out| {
-                        out.message(SCOPE, &mut |out| out.text(NAME_OF_SCOPE, b"token2text"));
-                        out.list(SPANS, &mut |out| {
-                            for (i, (span, id)) in spans.iter().zip(&ids.spans).enumerate() {
-                                match Values::of(span, i, TASTE) {
-                                    Ok(mut values) => out.item(SPANS, &mut |out| {
-                                        out.id(TRACE_ID, &trace_bytes(&id.trace));
-                                        out.id(SPAN_ID, &span_bytes(&id.span));
-                                        write_span(&mut values, out);
-                                    }),
-                                    Err(error) => {
-                                        failed = Err(error);
-                                        break;
-                                    }
-                                }
-                            }
-                        });
-                    });
-                });
-            });
-        });
-    });
-    failed.map(|()| out.into_bytes())
+    out.list(RESOURCE_SPANS);
+    let resource_spans = out.item(RESOURCE_SPANS);
+    let resource = out.begin(RESOURCE);
+    out.end(resource);
+    out.list(SCOPE_SPANS);
+    let scope_spans = out.item(SCOPE_SPANS);
+    let scope = out.begin(SCOPE);
+    out.text(SCOPE_NAME, b"token2text");
+    out.end(scope);
+    out.list(SPANS);
+    each(spans, TASTE, &mut |values, id| write_span(values, id, &mut out))?;
+    out.end_list();
+    out.end(scope_spans);
+    out.end_list();
+    out.end(resource_spans);
+    out.end_list();
+    Ok(out.into_bytes())
 }
 
-const NAME_OF_SCOPE: Field = field(1, "name");
-
-fn write_span(values: &mut Values<'_>, out: &mut Message) {
+fn write_span(values: &mut Values<'_>, id: &Id, out: &mut Message) {
     let span = values.span;
+    let message = out.item(SPANS);
+    out.id(TRACE_ID, &trace_bytes(&id.trace));
+    out.id(SPAN_ID, &span_bytes(&id.span));
     if let Some(parent) = parent(span) {
         out.id(PARENT_SPAN_ID, &span_bytes(parent));
     }
     out.text(NAME, span.name.as_bytes());
     out.fixed(START, span.start_unix_nano.unwrap_or(0));
     out.fixed(END, span.end_unix_nano.unwrap_or(0));
-    out.list(ATTRIBUTES, &mut |out| attributes(values, out));
-    let events = std::mem::take(&mut values.events);
-    if !events.is_empty() {
-        out.list(EVENTS, &mut |out| {
-            for event in &events {
-                out.item(EVENTS, &mut |out| {
-                    out.fixed(EVENT_TIME, event.unix_nano);
-                    out.text(EVENT_NAME, event.name.as_bytes());
-                    out.list(EVENT_ATTRIBUTES, &mut |out| {
-                        for (key, node) in &event.attributes {
-                            pair(EVENT_ATTRIBUTES, key, out, &mut |out| value(&mut values.json, *node, 0, out));
-                        }
-                    });
-                });
-            }
-        });
+    attributes(values, out);
+    out.list(EVENTS);
+    for event in std::mem::take(&mut values.events) {
+        let message = out.item(EVENTS);
+        out.fixed(EVENT_TIME, event.unix_nano);
+        out.text(EVENT_NAME, event.name.as_bytes());
+        pairs(&mut values.json, event.attributes, EVENT_ATTRIBUTES, 0, out);
+        out.end(message);
     }
+    out.end_list();
     let code = match span.status {
         SpanStatus::Unset => 0,
         SpanStatus::Ok => 1,
         SpanStatus::Error => 2,
     };
-    if code > 0 || span.error.is_some() {
-        out.message(STATUS, &mut |out| {
-            if let Some(error) = &span.error {
-                out.text(STATUS_MESSAGE, error.as_bytes());
-            }
-            out.number(STATUS_CODE, code);
-        });
+    let status = out.begin(STATUS);
+    if let Some(error) = &span.error {
+        out.text(STATUS_MESSAGE, error.as_bytes());
     }
+    out.number(STATUS_CODE, code);
+    out.end(status);
+    out.end(message);
 }
 
+/// The attributes; the inputs and the output first.
 fn attributes(values: &mut Values<'_>, out: &mut Message) {
     let span = values.span;
+    out.list(ATTRIBUTES);
     let is_reread = values.attributes.iter().any(|(key, _)| key.starts_with(MLFLOW));
-    let places = [("mlflow.spanInputs", values.inputs), ("mlflow.spanOutputs", values.output)];
-    for (key, node) in places {
+    for (key, node) in [(INPUTS, values.inputs), (OUTPUTS, values.output)] {
         if let Some(node) = node {
-            pair(ATTRIBUTES, key, out, &mut |out| whole(&mut values.json, node, out));
+            pair(&mut values.json, key, node, ATTRIBUTES, Shown::AsJson, out);
         }
     }
-    if let Some(model) = &span.model
-        && !MODELS.iter().any(|key| values.has_attribute(key))
-    {
-        pair(ATTRIBUTES, "gen_ai.request.model", out, &mut |out| out.text(STRING, model.as_bytes()));
+    if let Some(model) = values.unnamed_model() {
+        text_pair(MODEL, model.as_bytes(), out);
     }
     for (key, node) in std::mem::take(&mut values.attributes) {
-        if places.iter().any(|(taken, node)| *taken == key && node.is_some()) {
-            continue;
+        let is_taken = key == INPUTS && values.inputs.is_some() || key == OUTPUTS && values.output.is_some();
+        if !is_taken {
+            let is_json = is_reread && looks_like_json(&mut values.json, node);
+            let shown = if is_json { Shown::AsJson } else { Shown::Typed(0) };
+            pair(&mut values.json, &key, node, ATTRIBUTES, shown, out);
         }
-        pair(ATTRIBUTES, &key, out, &mut |out| {
-            if is_reread && looks_like_json(&mut values.json, node) {
-                out.text(STRING, values.json.raw(node));
-            } else {
-                value(&mut values.json, node, 0, out);
-            }
-        });
     }
     // MLflow makes tags of the trace of them.
     if parent(span).is_none() {
-        for (key, node) in &values.trajectory {
-            let tag = match values.json.raw(*node) {
-                b"true" => b"True".to_vec(),
-                b"false" => b"False".to_vec(),
-                raw => values.json.string(*node).map_or_else(|| raw.to_vec(), |text| text.into_owned()),
-            };
-            let key = [MLFLOW, "traceTag.", key].concat();
-            pair(ATTRIBUTES, &key, out, &mut |out| out.text(STRING, &tag));
+        for &(key, node) in &values.trajectory {
+            let mut tag = values.json.raw(node).to_vec();
+            match tag.first_mut() {
+                // Python's spelling, as verl's tags have it.
+                Some(first @ (b't' | b'f')) => first.make_ascii_uppercase(),
+                Some(b'"') => tag = values.json.string(node).unwrap_or_default().into_owned(),
+                _ => {}
+            }
+            text_pair(&joined(&[MLFLOW, "traceTag.", key]), &tag, out);
         }
     }
+    out.end_list();
+}
+
+/// How a value is written.
+#[derive(Clone, Copy)]
+enum Shown {
+    /// As JSON text, which MLflow and Weave read. Numbers, booleans and null, which they would take for text, as they are.
+    AsJson,
+    /// With its type, so many levels inside the attribute.
+    Typed(usize),
+}
+
+/// A key and its text.
+fn text_pair(key: &str, text: &[u8], out: &mut Message) {
+    let message = out.item(ATTRIBUTES);
+    out.text(KEY, key.as_bytes());
+    let value = out.begin(VALUE);
+    out.text(STRING, text);
+    out.end(value);
+    out.end(message);
 }
 
 /// A key and its value.
-fn pair(list: Field, key: &str, out: &mut Message, fill: &mut dyn FnMut(&mut Message)) {
-    out.item(list, &mut |out| {
-        out.text(KEY, key.as_bytes());
-        out.message(VALUE, fill);
-    });
+fn pair(json: &mut Json<'static>, key: &str, node: NodeId, list: Field, shown: Shown, out: &mut Message) {
+    let message = out.item(list);
+    out.text(KEY, key.as_bytes());
+    let content = out.begin(VALUE);
+    value(json, node, shown, out);
+    out.end(content);
+    out.end(message);
 }
 
-/// Inputs or output: JSON text, as MLflow and Weave read it; numbers, booleans and null, which they would take for text, as
-/// what they are.
-fn whole(json: &mut Json<'static>, node: NodeId, out: &mut Message) {
-    match json.kind(node) {
-        Kind::Object | Kind::Array | Kind::String => out.text(STRING, json.raw(node)),
-        _ => value(json, node, 0, out),
+fn pairs(json: &mut Json<'static>, members: Vec<(String, NodeId)>, list: Field, depth: usize, out: &mut Message) {
+    out.list(list);
+    for (key, member) in members {
+        pair(json, &key, member, list, Shown::Typed(depth), out);
     }
+    out.end_list();
 }
 
-/// A value with its type.
-fn value(json: &mut Json<'static>, node: NodeId, depth: usize, out: &mut Message) {
-    match json.kind(node) {
+fn value(json: &mut Json<'static>, node: NodeId, shown: Shown, out: &mut Message) {
+    let kind = json.kind(node);
+    let depth = match shown {
+        Shown::AsJson if matches!(kind, Kind::Object | Kind::Array | Kind::String) => MOST_NESTED,
+        Shown::AsJson => 0,
+        Shown::Typed(depth) => depth,
+    };
+    match kind {
         Kind::Null => {}
         Kind::Bool => out.boolean(BOOL, json.raw(node) == b"true"),
         Kind::Number => number(json.raw(node), out),
-        Kind::String => out.text(STRING, &json.string(node).unwrap_or_default()),
-        Kind::Array | Kind::Object if depth >= MOST_NESTED => out.text(STRING, json.raw(node)),
-        Kind::Array => out.message(ARRAY, &mut |out| {
-            out.list(VALUES, &mut |out| {
-                for element in json.elements(node) {
-                    out.item(VALUES, &mut |out| value(json, element, depth + 1, out));
-                }
-            });
-        }),
-        Kind::Object => out.message(KVLIST, &mut |out| {
-            out.list(VALUES, &mut |out| {
-                for (key, member) in json.members(node) {
-                    pair(VALUES, &key, out, &mut |out| value(json, member, depth + 1, out));
-                }
-            });
-        }),
+        Kind::String if !matches!(shown, Shown::AsJson) => {
+            out.text(STRING, &json.string(node).unwrap_or_default());
+        }
+        _ if depth >= MOST_NESTED => out.text(STRING, json.raw(node)),
+        Kind::Object => {
+            let members = json.members(node);
+            let list = out.begin(KVLIST);
+            pairs(json, members, VALUES, depth + 1, out);
+            out.end(list);
+        }
+        _ => {
+            let list = out.begin(ARRAY);
+            out.list(VALUES);
+            for element in json.elements(node) {
+                let item = out.item(VALUES);
+                value(json, element, Shown::Typed(depth + 1), out);
+                out.end(item);
+            }
+            out.end_list();
+            out.end(list);
+        }
     }
 }
 
@@ -217,11 +226,10 @@ fn value(json: &mut Json<'static>, node: NodeId, depth: usize, out: &mut Message
 fn number(text: &[u8], out: &mut Message) {
     let is_integer = text.iter().all(|byte| matches!(byte, b'-' | b'0'..=b'9'));
     if is_integer {
-        match std::str::from_utf8(text).ok().and_then(|text| text.parse().ok()) {
-            Some(number) => out.integer(INT, number),
+        return match integer(text) {
+            Some(number) => out.integer(INT, number, text),
             None => out.text(STRING, text),
-        }
-        return;
+        };
     }
     let is_named = matches!(text.last(), Some(b'N' | b'y'));
     match double(text) {

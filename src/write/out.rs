@@ -57,6 +57,19 @@ impl JsonOut {
         }
     }
 
+    /// A member whose value is a string, if there is one.
+    pub fn text_if(&mut self, key: &str, text: Option<&str>) {
+        if text.is_some() {
+            self.text(key, text);
+        }
+    }
+
+    /// A member that is a whole number; null where there is none.
+    pub fn time(&mut self, key: &str, number: Option<u64>) {
+        let digits = number.map(|number| number.to_string());
+        self.member(key, digits.as_deref().map(str::as_bytes));
+    }
+
     /// A member whose value is a string that holds `{"key":value}` as JSON text.
     pub fn wrapped(&mut self, key: &str, inner_key: &str, json: &[u8]) {
         self.key(key);
@@ -66,6 +79,15 @@ impl JsonOut {
         escape_into(json, &mut self.bytes);
         self.bytes.extend_from_slice(b"}\"");
     }
+}
+
+/// Texts, one after the other.
+pub(super) fn joined(texts: &[&str]) -> String {
+    let mut all = String::new();
+    for text in texts {
+        all.push_str(text);
+    }
+    all
 }
 
 /// Hexadecimal digits.

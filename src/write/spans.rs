@@ -8,6 +8,8 @@ use crate::{Error, ErrorCode};
 
 use super::WriteOptions;
 use super::clean::{NonFinite, Taste, clean};
+use super::number::{integer, unsigned};
+use super::out::joined;
 
 impl WriteOptions {
     /// Reads options as JavaScript writes them, and the format among them.
@@ -59,7 +61,7 @@ impl Span {
         }
         let mut spans = Vec::new();
         for (i, node) in json.elements(Json::ROOT).into_iter().enumerate() {
-            let place = ["spans[", &i.to_string(), "]"].concat();
+            let place = joined(&["spans[", &i.to_string(), "]"]);
             let mut object = Object::open(&mut json, node, &place, ErrorCode::InvalidBody);
             spans.push(span(&mut object));
             object.finish()?;
@@ -71,47 +73,43 @@ impl Span {
 const ANY: Taste = Taste { depth: 64, non_finite: NonFinite::Kept, bounds_integers: false };
 
 fn span(object: &mut Object<'_, '_>) -> Span {
-    let mut span = Span {
-        trace_id: object.string("traceId").unwrap_or_default(),
-        span_id: object.string("spanId").unwrap_or_default(),
-        parent_id: object.string("parentId"),
-        name: object.string("name").unwrap_or_default(),
-        start_unix_nano: whole(object, "startUnixNano", TIME),
-        end_unix_nano: whole(object, "endUnixNano", TIME),
-        error: object.string("error"),
-        model: object.string("model"),
-        inputs: object.string("inputs"),
-        output: object.string("output"),
-        attributes: object.string("attributes"),
-        events: object.string("events"),
-        ..Span::default()
-    };
-    let states = [SpanStatus::Unset, SpanStatus::Ok, SpanStatus::Error];
-    let status = object.choice("status", &states.map(SpanStatus::as_str)).unwrap_or(0);
-    span.status = states[status];
-    span.trajectory.step = whole(object, "step", INTEGER);
-    span.trajectory.sample_index = whole(object, "sampleIndex", INTEGER);
-    span.trajectory.rollout_n = whole(object, "rolloutN", INTEGER);
-    span.trajectory.validate = object.boolean("validate");
-    span.trajectory.experiment_name = object.string("experimentName");
-    span
-}
-
-const TIME: (Kind, &str) = (Kind::String, "a string of digits, nanoseconds since 1970");
-const INTEGER: (Kind, &str) = (Kind::Number, "an integer");
-
-/// A whole number, written as such or in a string.
-fn whole<T: std::str::FromStr>(object: &mut Object<'_, '_>, key: &str, (kind, needed): (Kind, &str)) -> Option<T> {
-    let node = object.member(key)?;
-    let is_kind = object.json.kind(node) == kind;
-    let text = if kind == Kind::String {
-        object.json.str(node)
-    } else {
-        String::from_utf8(object.json.raw(node).to_vec()).ok()
-    };
-    let number = text.filter(|_| is_kind).and_then(|text| text.parse().ok());
-    if number.is_none() {
-        object.wrong(key, needed, node);
+    let mut span = Span::default();
+    for (key, text) in [("traceId", &mut span.trace_id), ("spanId", &mut span.span_id), ("name", &mut span.name)] {
+        *text = object.string(key).unwrap_or_default();
     }
-    number
+    for (key, text) in [
+        ("parentId", &mut span.parent_id),
+        ("error", &mut span.error),
+        ("model", &mut span.model),
+        ("inputs", &mut span.inputs),
+        ("output", &mut span.output),
+        ("attributes", &mut span.attributes),
+        ("events", &mut span.events),
+        ("experimentName", &mut span.trajectory.experiment_name),
+    ] {
+        *text = object.string(key);
+    }
+    for (key, time) in [("startUnixNano", &mut span.start_unix_nano), ("endUnixNano", &mut span.end_unix_nano)] {
+        let Some(node) = object.member(key) else { continue };
+        *time = object.json.string(node).and_then(|digits| unsigned(&digits));
+        if time.is_none() {
+            object.wrong(key, "a string of digits, nanoseconds since 1970", node);
+        }
+    }
+    for (key, number) in [
+        ("step", &mut span.trajectory.step),
+        ("sampleIndex", &mut span.trajectory.sample_index),
+        ("rolloutN", &mut span.trajectory.rollout_n),
+    ] {
+        let Some(node) = object.member(key) else { continue };
+        *number = integer(object.json.raw(node));
+        if number.is_none() {
+            object.wrong(key, "an integer", node);
+        }
+    }
+    span.trajectory.validate = object.boolean("validate");
+    let states = [SpanStatus::Unset, SpanStatus::Ok, SpanStatus::Error];
+    let names = [states[0].as_str(), states[1].as_str(), states[2].as_str()];
+    span.status = states[object.choice("status", &names).unwrap_or(0)];
+    span
 }

@@ -7,8 +7,8 @@ use crate::{Error, ErrorCode};
 
 use super::WriteOptions;
 use super::clean::{NonFinite, Taste};
-use super::ids::{Ids, hash, parent};
-use super::out::{JsonOut, hex};
+use super::ids::{Ids, parent, two_hashes};
+use super::out::{JsonOut, hex, joined};
 use super::time::iso;
 use super::values::Values;
 
@@ -58,13 +58,11 @@ pub(super) fn write(spans: &[Span], project: &str, run: &str, options: &WriteOpt
         out.member("step", step.as_deref().map(str::as_bytes));
         out.member("config", None);
         let of = [run_id.unwrap_or(run), &id.trace, &id.span];
-        out.text("log_id", Some(&[hex(&hash(&of)), hex(&hash(&["log", of[0], of[1], of[2]]))].concat()));
+        out.text("log_id", Some(&hex(&two_hashes(&of))));
         out.key("metrics");
         out.open(b'{');
         out.key(&log_key(&span.name));
-        out.open(b'[');
-        out.open(b'{');
-        out.text("_type", Some("trackio.trace"));
+        out.bytes.extend_from_slice(br#"[{"_type":"trackio.trace""#);
         messages(&mut values, &mut out);
         metadata(&values, &id.trace, &id.span, &mut out);
         out.key("spans");
@@ -119,17 +117,17 @@ fn messages(values: &mut Values<'_>, out: &mut JsonOut) {
             }
         }
         None => {
-            let system = ["verl rollout trace operation: ", &values.span.name].concat();
-            message(out, "system", |out| out.text("content", Some(&system)));
+            let system = joined(&["verl rollout trace operation: ", &values.span.name]);
+            message(out, "system", &mut |out| out.text("content", Some(&system)));
             let inputs = values.inputs.map_or(b"{}".as_slice(), |node| values.text(node));
-            message(out, "user", |out| out.wrapped("content", "inputs", inputs));
+            message(out, "user", &mut |out| out.wrapped("content", "inputs", inputs));
         }
     }
     let said = ["response_text", "answer"].iter().find_map(|key| {
         let (_, node) = values.json.find_member(values.output?, key)?;
         values.json.string(node).filter(|text| !text.is_empty())
     });
-    message(out, "assistant", |out| match (&said, values.output) {
+    message(out, "assistant", &mut |out| match (&said, values.output) {
         (Some(said), _) => {
             out.key("content");
             out.string(said);
@@ -140,7 +138,7 @@ fn messages(values: &mut Values<'_>, out: &mut JsonOut) {
     out.close(b']');
 }
 
-fn message(out: &mut JsonOut, role: &str, content: impl FnOnce(&mut JsonOut)) {
+fn message(out: &mut JsonOut, role: &str, content: &mut dyn FnMut(&mut JsonOut)) {
     out.open(b'{');
     out.text("role", Some(role));
     content(out);
@@ -167,31 +165,21 @@ fn metadata(values: &Values<'_>, trace_id: &str, span_id: &str, out: &mut JsonOu
     out.open(b'{');
     let mut written = vec!["op", "inputs", "output", "status", "error", "trace_id", "span_id", "parent_id"];
     out.text("op", Some(&span.name));
-    if let Some(node) = values.inputs {
-        out.member("inputs", Some(values.text(node)));
-    }
+    values.member_if("inputs", values.inputs, out);
     for (key, node) in &values.trajectory {
         out.member(key, Some(values.text(*node)));
         written.push(key);
     }
-    if let Some(status) = status(span.status) {
-        out.text("status", Some(status));
-    }
-    if let Some(node) = values.output {
-        out.member("output", Some(values.text(node)));
-    }
-    if span.error.is_some() {
-        out.text("error", span.error.as_deref());
-    }
+    out.text_if("status", status(span.status));
+    values.member_if("output", values.output, out);
+    out.text_if("error", span.error.as_deref());
+    out.text_if("model", span.model.as_deref());
     if span.model.is_some() {
-        out.text("model", span.model.as_deref());
         written.push("model");
     }
     out.text("trace_id", Some(trace_id));
     out.text("span_id", Some(span_id));
-    if parent(span).is_some() {
-        out.text("parent_id", parent(span));
-    }
+    out.text_if("parent_id", parent(span));
     times(span, out);
     written.extend(TIMES);
     for (key, node) in &values.attributes {
@@ -208,9 +196,7 @@ fn times(span: &Span, out: &mut JsonOut) {
     let (start, end) = (span.start_unix_nano, span.end_unix_nano);
     let lasted = end.zip(start).and_then(|(end, start)| end.checked_sub(start));
     for (key, time) in [(TIMES[0], start), (TIMES[1], end)] {
-        if let Some(time) = time {
-            out.text(key, Some(&iso(time)));
-        }
+        out.text_if(key, time.map(iso).as_deref());
     }
     if let Some(nanos) = lasted {
         let mut text = Vec::new();
@@ -234,31 +220,15 @@ fn in_tree(values: &Values<'_>, id: &str, with_values: bool, out: &mut JsonOut) 
     out.text("id", Some(id));
     out.text("name", Some(&span.name));
     out.text("kind", Some("span"));
-    if parent(span).is_some() {
-        out.text("parent_id", parent(span));
-    }
+    out.text_if("parent_id", parent(span));
     times(span, out);
-    if let Some(status) = status(span.status) {
-        out.text("status", Some(status));
-    }
-    if span.error.is_some() {
-        out.text("error", span.error.as_deref());
-    }
-    if span.model.is_some() {
-        out.text("model", span.model.as_deref());
-    }
+    out.text_if("status", status(span.status));
+    out.text_if("error", span.error.as_deref());
+    out.text_if("model", span.model.as_deref());
     if with_values {
-        for (key, node) in [("input", values.inputs), ("output", values.output)] {
-            if let Some(node) = node {
-                out.member(key, Some(values.text(node)));
-            }
-        }
-        out.key("metadata");
-        out.open(b'{');
-        for (key, node) in &values.attributes {
-            out.member(key, Some(values.text(*node)));
-        }
-        out.close(b'}');
+        values.member_if("input", values.inputs, out);
+        values.member_if("output", values.output, out);
+        values.members("metadata", &values.attributes, out);
     }
     out.close(b'}');
 }

@@ -1,11 +1,29 @@
 //! The JSON in a span, checked and cleaned, as values that writers put where they want them.
 
+use crate::formats::MODELS;
 use crate::json::{Json, quote_into};
 use crate::span::Span;
 use crate::view::{Kind, NodeId, Tree};
 use crate::{Error, ErrorCode};
 
 use super::clean::{Taste, clean};
+use super::ids::{Id, Ids};
+use super::number::unsigned;
+use super::out::{JsonOut, joined};
+
+/// The attributes of the inputs and of the output, which MLflow and Weave read, and of the model.
+pub(super) const INPUTS: &str = "mlflow.spanInputs";
+pub(super) const OUTPUTS: &str = "mlflow.spanOutputs";
+pub(super) const MODEL: &str = "gen_ai.request.model";
+
+/// Tells the values of each span, and its ids.
+pub(super) fn each(spans: &[Span], taste: Taste, tell: &mut dyn FnMut(&mut Values<'_>, &Id)) -> Result<(), Error> {
+    let ids = Ids::of(spans);
+    for (i, (span, id)) in spans.iter().zip(&ids.spans).enumerate() {
+        tell(&mut Values::of(span, i, taste)?, id);
+    }
+    Ok(())
+}
 
 /// A span and its values.
 pub(super) struct Values<'s> {
@@ -47,7 +65,7 @@ impl<'s> Values<'s> {
             attributes_node: None,
             trajectory: Vec::new(),
         };
-        let place = ["spans[", &place.to_string(), "]"].concat();
+        let place = joined(&["spans[", &place.to_string(), "]"]);
         values.inputs = values.take(&span.inputs, &place, "inputs", None, taste)?;
         values.output = values.take(&span.output, &place, "output", None, taste)?;
         values.attributes_node = values.take(&span.attributes, &place, "attributes", Some(Kind::Object), taste)?;
@@ -75,7 +93,7 @@ impl<'s> Values<'s> {
         taste: Taste,
     ) -> Result<Option<NodeId>, Error> {
         let Some(text) = text else { return Ok(None) };
-        let place = [place, ".", name].concat();
+        let place = joined(&[place, ".", name]);
         let node = self.add(clean(text, &place, taste)?);
         let kind = node.map(|node| self.json.kind(node));
         match (kind, needed) {
@@ -98,8 +116,8 @@ impl<'s> Values<'s> {
         let mut unix_nano = 0;
         for key in ["timeUnixNano", "time_unix_nano"] {
             if let Some(time) = self.member(event, key) {
-                let digits = std::str::from_utf8(self.json.raw(time)).unwrap_or_default();
-                unix_nano = digits.trim_matches('"').parse().unwrap_or(0);
+                let text = self.json.string(time).unwrap_or(self.json.raw(time).into());
+                unix_nano = unsigned(&text).unwrap_or(0);
             }
         }
         let attributes = self.member(event, "attributes").map(|attributes| self.json.members(attributes));
@@ -113,31 +131,66 @@ impl<'s> Values<'s> {
 
     fn add_trajectory(&mut self) {
         let trajectory = &self.span.trajectory;
-        let integer = |number: Option<i64>| number.map(|number| number.to_string().into_bytes());
-        let name = trajectory.experiment_name.as_ref().map(|name| {
-            let mut quoted = Vec::new();
-            quote_into(name.as_bytes(), &mut quoted);
-            quoted
-        });
-        let validate = trajectory.validate.map(|validate| if validate { b"true".to_vec() } else { b"false".to_vec() });
-        for (key, value) in [
-            ("step", integer(trajectory.step)),
-            ("sample_index", integer(trajectory.sample_index)),
-            ("rollout_n", integer(trajectory.rollout_n)),
-            ("validate", validate),
-            ("experiment_name", name),
-        ] {
-            if let Some(node) = value.and_then(|value| self.add(value)) {
-                self.trajectory.push((key, node));
-                if !self.has_attribute(key) {
-                    self.attributes.push((key.to_owned(), node));
-                }
+        for (key, number) in
+            [("step", trajectory.step), ("sample_index", trajectory.sample_index), ("rollout_n", trajectory.rollout_n)]
+        {
+            if let Some(number) = number {
+                self.add_to_trajectory(key, number.to_string().into_bytes());
             }
+        }
+        if let Some(validate) = trajectory.validate {
+            self.add_to_trajectory("validate", if validate { b"true".to_vec() } else { b"false".to_vec() });
+        }
+        if let Some(name) = &trajectory.experiment_name {
+            let mut json = Vec::new();
+            quote_into(name.as_bytes(), &mut json);
+            self.add_to_trajectory("experiment_name", json);
+        }
+    }
+
+    fn add_to_trajectory(&mut self, key: &'static str, json: Vec<u8>) {
+        let Some(node) = self.add(json) else { return };
+        self.trajectory.push((key, node));
+        if !self.has_attribute(key) {
+            self.attributes.push((key.to_owned(), node));
+        }
+    }
+
+    /// Takes a text in as an attribute.
+    pub(super) fn add_text(&mut self, key: &str, text: Option<&str>) {
+        let Some(text) = text else { return };
+        let mut json = Vec::new();
+        quote_into(text.as_bytes(), &mut json);
+        if let Some(node) = self.add(json) {
+            self.attributes.push((key.to_owned(), node));
         }
     }
 
     pub(super) fn has_attribute(&self, wanted: &str) -> bool {
         self.attributes.iter().any(|(key, _)| key == wanted)
+    }
+
+    /// The model, if no attribute names one.
+    pub(super) fn unnamed_model(&self) -> Option<&'s str> {
+        let is_named = MODELS.iter().any(|key| self.has_attribute(key));
+        self.span.model.as_deref().filter(|_| !is_named)
+    }
+
+    /// A member that is an object of these.
+    pub(super) fn members(&self, key: &str, members: &[(String, NodeId)], out: &mut JsonOut) {
+        out.key(key);
+        out.open(b'{');
+        for (key, node) in members {
+            out.member(key, Some(self.text(*node)));
+        }
+        out.close(b'}');
+    }
+
+    /// A member, if there is a value.
+    pub(super) fn member_if(&self, key: &str, node: Option<NodeId>, out: &mut JsonOut) {
+        if let Some(node) = node {
+            out.member(key, Some(self.text(node)));
+        }
     }
 
     /// The JSON text of a value.

@@ -116,7 +116,7 @@ def hex_id(text, digits):
     plain = (text.removeprefix("tr-") if digits == 32 else text).replace("-", "").lower()
     if re.fullmatch(f"[0-9a-f]{{{digits}}}", plain) and int(plain, 16):
         return plain
-    return hashed(text) if digits == 16 else hashed(text) + hashed("trace", text)
+    return hashed(text) if digits == 16 else hashed(text) + hashed(text, hashed(text))
 
 
 def check_ids(spans, ids):

@@ -43,7 +43,9 @@ impl Big {
     pub(crate) fn multiply_two(&mut self, exponent: u32) {
         self.multiply_add(1 << (exponent % 32), 0);
         if !self.digits.is_empty() {
-            self.digits.splice(0..0, std::iter::repeat_n(0, exponent as usize / 32));
+            let mut digits = vec![0; exponent as usize / 32];
+            digits.extend_from_slice(&self.digits);
+            self.digits = digits;
         }
     }
 

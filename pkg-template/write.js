@@ -24,7 +24,7 @@ import { checkOptions, jsonText } from "./options.js";
  * @property {string | null} [inputs] JSON text.
  * @property {string | null} [output] JSON text.
  * @property {string | null} [attributes] JSON text of an object.
- * @property {string | null} [events] JSON text of a list of `{ name, timeUnixNano, attributes }`.
+ * @property {string | null} [events] JSON text of a list of `{ name, timeUnixNano, attributes }`; without `attributes` other members are.
  */
 /** @typedef {"record" | "otlp-json" | "otlp-proto" | "mlflow" | "weave" | "trackio"} WriteFormat */
 /**

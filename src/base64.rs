@@ -1,4 +1,4 @@
-//! Base64 with padding (RFC 4648, section 4). The crate of that name would be a twentieth of the slim module.
+//! Bytes as text: hexadecimal digits, and base64 with padding (RFC 4648, section 4). The crate of that name would be a twentieth of the slim module.
 
 /// The bytes; nothing if the text is not base64.
 pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
@@ -26,6 +26,14 @@ pub(crate) fn decode(text: &[u8]) -> Option<Vec<u8>> {
     }
     // The bits left over carry nothing.
     (bits & ((1 << filled) - 1) == 0).then_some(bytes)
+}
+
+/// Appends bytes as hexadecimal digits.
+pub(crate) fn hex_into(bytes: &[u8], out: &mut Vec<u8>) {
+    const DIGITS: &[u8; 16] = b"0123456789abcdef";
+    for byte in bytes {
+        out.extend_from_slice(&[DIGITS[usize::from(byte >> 4)], DIGITS[usize::from(byte & 15)]]);
+    }
 }
 
 /// Appends bytes as base64.

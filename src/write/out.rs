@@ -1,5 +1,6 @@
 //! JSON as it is written: a comma goes where the last byte asks for one.
 
+use crate::base64::hex_into;
 use crate::json::{escape_into, quote_into};
 
 /// JSON text that grows.
@@ -92,11 +93,7 @@ pub(super) fn joined(texts: &[&str]) -> String {
 
 /// Hexadecimal digits.
 pub(super) fn hex(bytes: &[u8]) -> String {
-    let mut text = String::new();
-    for byte in bytes {
-        for digit in [byte >> 4, byte & 15] {
-            text.push(char::from(b"0123456789abcdef"[usize::from(digit)]));
-        }
-    }
-    text
+    let mut text = Vec::new();
+    hex_into(bytes, &mut text);
+    String::from_utf8(text).unwrap_or_default()
 }

@@ -120,8 +120,19 @@ impl<'s> Values<'s> {
                 unix_nano = unsigned(&text).unwrap_or(0);
             }
         }
-        let attributes = self.member(event, "attributes").map(|attributes| self.json.members(attributes));
-        Event { name: name.unwrap_or_default(), unix_nano, attributes: attributes.unwrap_or_default() }
+        let mut attributes = Vec::new();
+        match self.member(event, "attributes") {
+            Some(node) => attributes = self.json.members(node),
+            // What has no attributes, as an event of a stream, is all attributes.
+            None => {
+                for (key, node) in self.json.members(event) {
+                    if !matches!(key.as_str(), "name" | "timeUnixNano" | "time_unix_nano") {
+                        attributes.push((key, node));
+                    }
+                }
+            }
+        }
+        Event { name: name.unwrap_or_default(), unix_nano, attributes }
     }
 
     /// A member of an object; nothing of another value.

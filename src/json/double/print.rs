@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn random_bits() {
-        let count = if cfg!(debug_assertions) { 200_000 } else { 4_000_000 };
+        let count = if cfg!(debug_assertions) { 50_000 } else { 4_000_000 };
         let mut seed = 0x9E37_79B9_7F4A_7C15u64;
         for i in 0..count {
             seed ^= seed << 13;

@@ -46,7 +46,11 @@ export function slim() {
   return instances.slim;
 }
 
-/** The general instance, loaded now where that can be done synchronously. @returns {Instance} */
+/**
+ * The general instance, loaded now where that can be done synchronously.
+ *
+ * @returns {Instance}
+ */
 export function general() {
   if (!instances.general) currentHost().loadGeneralSync?.();
   if (instances.general) return instances.general;
@@ -56,18 +60,24 @@ export function general() {
   );
 }
 
-/** Loads the general instance, once; after a failure the next call tries again. */
-export async function loadGeneral() {
-  if (instances.general) return;
+/**
+ * Loads the general instance, once; after a failure the next call tries again.
+ *
+ * @param {string} [what] What needs it, for the message.
+ * @returns {Promise<Instance>}
+ */
+export async function loadGeneral(what = "this tokenizer") {
+  if (instances.general) return instances.general;
   generalReady ??= currentHost().loadGeneral();
   try {
     await generalReady;
   } catch (error) {
-    const message = "this tokenizer needs the general engine, and general_bg.wasm could not be loaded";
+    const message = `${what} needs the general engine, and general_bg.wasm could not be loaded`;
     throw new Token2TextError("engine_not_available", `${message}: ${messageOf(error)}`, { cause: error });
   } finally {
     generalReady = undefined;
   }
+  return general();
 }
 
 function notInitialised() {

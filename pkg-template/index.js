@@ -10,6 +10,7 @@ export { Token2TextError } from "./errors.js";
 export { Enricher, strip } from "./enricher.js";
 export { read } from "./read.js";
 export { Tokenizer } from "./tokenizer.js";
+export { write } from "./write.js";
 
 /** @typedef {import("./instantiate.js").WasmSource} WasmSource */
 /** @typedef {import("./errors.js").ErrorCode} ErrorCode */
@@ -27,6 +28,9 @@ export { Tokenizer } from "./tokenizer.js";
 /** @typedef {import("./read.js").ReadOptions} ReadOptions */
 /** @typedef {import("./span.js").Span} Span */
 /** @typedef {import("./span.js").SpanField} SpanField */
+/** @typedef {import("./write.js").SpanInput} SpanInput */
+/** @typedef {import("./write.js").WriteFormat} WriteFormat */
+/** @typedef {import("./write.js").WriteOptions} WriteOptions */
 /** @typedef {import("./enricher.js").Format} Format */
 /** @typedef {import("./enricher.js").Origin} Origin */
 /** @typedef {import("./enricher.js").Limits} Limits */

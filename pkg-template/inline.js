@@ -9,6 +9,7 @@ export { Token2TextError } from "./errors.js";
 export { Enricher, strip } from "./enricher.js";
 export { read } from "./read.js";
 export { Tokenizer } from "./tokenizer.js";
+export { write } from "./write.js";
 
 const slimBytes = fromBase64(slimBase64);
 let isReady = startNow();

@@ -35,6 +35,7 @@ export function serve(api, post) {
     create: ({ args: [entries, options] }) => api.Enricher.create(tokenizers(entries), options),
     strip: ({ args: [bytes, options] }) => api.strip(bytes, options),
     read: ({ args: [bytes, options] }) => api.read(bytes, options),
+    write: ({ args: [spans, format, options] }) => api.write(spans, format, options),
   };
 
   /** @param {Request} request */

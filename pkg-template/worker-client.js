@@ -24,6 +24,9 @@ export { transfer } from "./worker-transfer.js";
 /** @typedef {import("./index.js").StripOptions} StripOptions */
 /** @typedef {import("./index.js").ReadOptions} ReadOptions */
 /** @typedef {import("./index.js").Span} Span */
+/** @typedef {import("./index.js").SpanInput} SpanInput */
+/** @typedef {import("./index.js").WriteFormat} WriteFormat */
+/** @typedef {import("./index.js").WriteOptions} WriteOptions */
 /** @typedef {import("./index.js").Origin} Origin */
 /** @typedef {import("./index.js").Report} Report */
 
@@ -281,9 +284,7 @@ export class Enricher {
  * @returns {Promise<Bytes>}
  */
 export async function strip(bytes, options) {
-  // A URL cannot be sent.
-  const sent = options?.url instanceof URL ? { ...options, url: options.url.href } : options;
-  return call({ method: "strip", args: [bytes, sent] });
+  return call({ method: "strip", args: [bytes, sendable(options)] });
 }
 
 /**
@@ -294,9 +295,30 @@ export async function strip(bytes, options) {
  * @returns {Promise<Span[]>}
  */
 export async function read(bytes, options) {
-  // An URL cannot be sent to another thread.
-  const given = options && options.url ? { ...options, url: String(options.url) } : options;
-  return call({ method: "read", args: [bytes, given] });
+  return call({ method: "read", args: [bytes, sendable(options)] });
+}
+
+/**
+ * Writes spans as a body that a backend takes: a trace request of OTLP, MLflow's `traces.json`, a batch for Weave's
+ * `calls/complete`, a body for Trackio's `bulk_log`, or JSON lines.
+ *
+ * @param {readonly SpanInput[]} spans
+ * @param {WriteFormat} format
+ * @param {WriteOptions} [options]
+ * @returns {Promise<Bytes>}
+ */
+export async function write(spans, format, options) {
+  return call({ method: "write", args: [spans, format, options] });
+}
+
+/**
+ * Options without a URL object, which cannot be sent to another thread.
+ *
+ * @template {{ url?: string | URL | null } | undefined} T
+ * @param {T} options
+ */
+function sendable(options) {
+  return options?.url instanceof URL ? { ...options, url: options.url.href } : options;
 }
 
 /**

@@ -3,7 +3,7 @@ import { Token2TextError } from "./errors.js";
 import { checkWorker, setPlatform } from "./worker-connection.js";
 
 export { Token2TextError } from "./errors.js";
-export { Enricher, Tokenizer, init, read, strip, terminate, transfer } from "./worker-client.js";
+export { Enricher, Tokenizer, init, read, strip, terminate, transfer, write } from "./worker-client.js";
 
 /** @typedef {import("./index.js").TokenIds} TokenIds */
 /** @typedef {import("./index.js").Source} Source */
@@ -16,6 +16,9 @@ export { Enricher, Tokenizer, init, read, strip, terminate, transfer } from "./w
 /** @typedef {import("./index.js").EncodeOptions} EncodeOptions */
 /** @typedef {import("./index.js").EnricherOptions} EnricherOptions */
 /** @typedef {import("./index.js").StripOptions} StripOptions */
+/** @typedef {import("./index.js").SpanInput} SpanInput */
+/** @typedef {import("./index.js").WriteFormat} WriteFormat */
+/** @typedef {import("./index.js").WriteOptions} WriteOptions */
 /** @typedef {import("./index.js").Limits} Limits */
 /** @typedef {import("./index.js").Layout} Layout */
 /** @typedef {import("./index.js").Report} Report */

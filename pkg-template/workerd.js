@@ -8,6 +8,7 @@ export { Token2TextError } from "./errors.js";
 export { Enricher, strip } from "./enricher.js";
 export { read } from "./read.js";
 export { Tokenizer } from "./tokenizer.js";
+export { write } from "./write.js";
 
 /** There is nothing to wait for here; so that the same code runs in browsers. */
 export async function init() {}

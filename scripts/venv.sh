@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Makes .cache/venv-<name> from tests/oracle/requirements-<name>.txt, or leaves it when it is up to date; prints its python.
-#     scripts/venv.sh oracle | transformers4 | transformers5 | otlp
+#     scripts/venv.sh oracle | transformers4 | transformers5 | otlp | write
+# Options of pip stand in a line `# pip: ...` of the file.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 name=${1:?"usage: scripts/venv.sh NAME"}
@@ -10,7 +11,8 @@ venv=.cache/venv-$name
 if ! cmp -s "$requirements" "$venv/requirements.txt"; then
     rm -rf "$venv"
     python3 -m venv "$venv" >&2
-    "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements" >&2
+    # Unquoted: none or several words.
+    "$venv/bin/pip" install --quiet --disable-pip-version-check $(sed -n 's/^# pip: //p' "$requirements") -r "$requirements" >&2
     cp "$requirements" "$venv/requirements.txt"
 fi
 echo "$venv/bin/python"

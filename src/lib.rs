@@ -43,6 +43,7 @@ mod report;
 mod span;
 pub mod tokenizer;
 mod view;
+mod write;
 
 pub use enrich::{EnrichOptions, Enriched, Existing, enrich, enrich_from, strip, strip_from};
 pub use error::{Error, ErrorCode};
@@ -55,6 +56,7 @@ pub use span::{Span, SpanField, SpanStatus, Trajectory};
 #[cfg(feature = "general")]
 pub use tokenizer::EncodeOptions;
 pub use tokenizer::{Compat, DecodeOptions, Engine, LoadOptions, Tokenizer, TokenizerInfo, TokenizerSet};
+pub use write::{WriteOptions, write};
 
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]
 pub mod wasm;

@@ -16,6 +16,7 @@ pub use detect::Origin;
 #[cfg(target_arch = "wasm32")]
 pub(crate) use detect::detect_value;
 pub(crate) use detect::{Detected, detect};
+pub(crate) use span::MODELS;
 
 use std::borrow::Cow;
 

@@ -41,7 +41,7 @@ const TRACE_IDS: [&str; 2] = ["trace_id", "request_id"];
 const TOLD: [&str; 3] = ["tags", "trace_metadata", "request_metadata"];
 
 /// Attributes of a span, or else of what it ran on, that name the model; most telling first.
-const MODELS: [&str; 7] = [
+pub(crate) const MODELS: [&str; 7] = [
     "gen_ai.response.model",
     "gen_ai.request.model",
     "llm.model_name",

@@ -7,6 +7,8 @@ mod enricher;
 mod object;
 mod read;
 mod tokenizer;
+#[cfg(feature = "general")]
+mod write;
 
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
@@ -17,6 +19,8 @@ use crate::report::Value;
 pub use enricher::{EnricherCore, strip};
 pub use read::read;
 pub use tokenizer::TokenizerCore;
+#[cfg(feature = "general")]
+pub use write::write;
 
 /// An error as JavaScript sees it.
 fn to_js_error(error: Error) -> JsValue {

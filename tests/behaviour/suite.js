@@ -154,6 +154,27 @@ const BEHAVIOURS = {
     equal(textOf(body), '{"output":{"response_text":"Hi","score":1}}');
     equal(report.fields[0].idsDropped, ["/output/response_ids"]);
   },
+  async "spans become bodies"({ t2t, load, enricher }) {
+    const span = { name: "generate", startUnixNano: "1795959821263328487", status: "ok", step: 3, output: '{"n": 1.50, "token_ids": [72,105]}' };
+    const more = { path: "/0", fields: [{ ids: new Uint32Array([72, 105]) }] };
+    const line = '{"name":"generate","startUnixNano":"1795959821263328487","status":"ok","step":3,"output":{"n": 1.50, "token_ids": [72,105]}}\n';
+    equal(textOf(await t2t.write([{ ...span, ...more }], "record")), line);
+    equal(textOf(await t2t.write([{ name: "\ud83d" }], "record")), '{"name":"\ufffd"}\n');
+    const options = { "otlp-proto": {}, "otlp-json": {}, mlflow: {}, weave: { projectId: "me/rollouts" }, trackio: { project: "rollouts", run: "one" } };
+    for (const [format, needed] of Object.entries(options)) {
+      const body = await t2t.write([span], format, needed);
+      const { report } = await (await enricher(await load())).enrichBody(body);
+      equal([report.format, report.totals.decoded], [format, 1]);
+    }
+    await fails(() => t2t.write([span], "weave"), "invalid_options", /projectId/);
+    await fails(() => t2t.write([span], "auto"), "invalid_options", /`auto`/);
+    await fails(() => t2t.write([span], "wave"), "invalid_options", /`wave`, must be one of/);
+    await fails(() => t2t.write([span], "record", { projectid: "a" }), "invalid_options", /no option `projectid`/);
+    await fails(() => t2t.write(span, "record"), "invalid_body", /a list of spans, not an object/);
+    await fails(() => t2t.write([span, 5], "record"), "invalid_body", /spans\[1\] is 5/);
+    await fails(() => t2t.write([{ step: Infinity }], "record"), "invalid_body", /spans\[0\]\.step is Infinity/);
+    await fails(() => t2t.write([span, { inputs: "{oops" }], "record"), "invalid_body", /spans\[1\]\.inputs is not JSON/);
+  },
   async "the caller's bytes stay as they are"({ load, enricher }) {
     const body = bytesOf({ output: { response_ids: [72] } });
     const before = Array.from(body);

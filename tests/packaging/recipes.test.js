@@ -28,6 +28,7 @@ const RECIPES = {
   Install: {},
   "Quick start": {},
   Node: {},
+  "Spans to a backend": {},
   "Node with CommonJS": {},
   "Node with a worker thread": {},
   "From text to ids": {},

@@ -44,7 +44,7 @@ impl Big {
         self.multiply_add(1 << (exponent % 32), 0);
         if !self.digits.is_empty() {
             let mut digits = vec![0; exponent as usize / 32];
-            digits.append(&mut self.digits);
+            digits.extend_from_slice(&self.digits);
             self.digits = digits;
         }
     }
@@ -82,6 +82,12 @@ impl Big {
             order = order.then(digit.cmp(others));
         }
         order
+    }
+
+    /// Number of digits to the base 2.
+    pub(crate) fn bits(&self) -> u32 {
+        let highest = self.digits.last().map_or(0, |digit| 32 - digit.leading_zeros());
+        (self.digits.len() as u32).saturating_sub(1) * 32 + highest
     }
 
     fn trim(&mut self) {

@@ -71,24 +71,24 @@ export const TRACKIO = `Usage: token2text trackio enrich --server U --project P 
 
 Reads the traces that a Trackio server has stored and writes, beside each that gains text, an enriched version of it. A
 version has the run, the step and the key of its original, and \`token2text: {"revision": ..., "source": ...}\` in its
-metadata, where source is the id of the original. Originals stay as they are: Trackio keeps what was written first. Doing
-it again, also after it was interrupted, writes only the versions that are not there.
+metadata, where source is the id of the original. Originals stay as they are, since Trackio keeps what was written
+first. Doing it again, also after it was interrupted, writes only the versions that are not there.
 
 Options:
       --server U         the address of the server: http://127.0.0.1:7860
       --project P        the project
       --run R            only this run, by name or id; may be repeated
       --write-token T    what the server wants from writers; or the variable TRACKIO_WRITE_TOKEN
-      --hf-token T       for a server on a Hugging Face Space; or, if its address ends in
-                         .hf.space, the variable HF_TOKEN
+      --hf-token T       for a server on a Hugging Face Space; or, if its address ends in .hf.space, the variable
+                         HF_TOKEN
       --dry-run          write nothing, only tell
       --revision N       write other versions than those of before, after a mistake for example; the default is 1
 ${DECODING}${LAYOUT}      --strict           exit with 1 if ids were skipped
       --report KIND      on the standard error: summary (default), json (a line per trace) or none
   -h, --help             this text
 
-Exit status: 0 done; 1 something was skipped and --strict was given; 2 wrong usage, no answer, or a trace that the server
-refused.
+Exit status: 0 done; 1 something was skipped and --strict was given; 2 wrong usage, no answer, or a version that the
+server refused.
 
 Example:
   token2text trackio enrich --server http://127.0.0.1:7860 --project my-project --tokenizer tokenizer.json --dry-run

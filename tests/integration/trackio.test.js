@@ -7,23 +7,18 @@ import { canonicalName, refusalOfProject } from "../../pkg/exporters/trackio-nam
 import { TrackioExporter, TrackioReader, withRetry } from "../../pkg/exporters/trackio.js";
 import { failure } from "../js/support/expect.js";
 import { byteIds, byteLevel, jsonBytes } from "../js/support/tokenizers.js";
-import { startTrackio } from "./support/trackio.js";
-
-/** @typedef {import("./support/trackio.js").Trackio} Trackio */
+import { Trackio } from "./support/trackio.js";
 
 const CAPTURES = new URL("../fixtures/captures/", import.meta.url);
 const bodies = readdirSync(CAPTURES)
   .filter((name) => name.startsWith("trackio-"))
   .map((name) => ({ name, body: readFileSync(new URL(`${name}/01-bulk-log.json`, CAPTURES)) }));
 
-/** @type {Trackio} */
-let server;
-/** Another one, for what is written without token2text. @type {Trackio} */
-let reference;
-before(async () => {
-  [server, reference] = await Promise.all([startTrackio(), startTrackio()]);
-});
-after(() => Promise.all([server.stop(), reference.stop()]));
+const server = new Trackio();
+/** Another one, for what is written without token2text. */
+const reference = new Trackio();
+before(() => Promise.all([server.start(), reference.start()]));
+after(() => Promise.all([server.dispose(), reference.dispose()]));
 
 let serial = 0;
 let project = "";
@@ -233,8 +228,8 @@ test("a server that is restarted in the middle loses nothing", async () => {
   let requests = 0;
   const fetch = async (/** @type {any} */ url, /** @type {any} */ init) => {
     requests++;
-    if (requests === 3) await server.down();
-    if (requests === 5) await server.up();
+    if (requests === 3) await server.stop();
+    if (requests === 5) await server.start();
     return globalThis.fetch(url, init);
   };
   const ours = exporter({ fetch });
@@ -248,11 +243,11 @@ test("a server that is restarted in the middle loses nothing", async () => {
 test("the log of a server that is away is kept until it is back", async () => {
   ownProject();
   const ours = exporter({ project, run: "r" });
-  await server.down();
+  await server.stop();
   ours.log({ a: 1 }, { step: 1 });
   assert.equal((await ours.finish()).status, "retryable");
   ours.log({ a: 2 }, { step: 2 });
-  await server.up();
+  await server.start();
   assert.deepEqual(await ours.finish(), { status: "success" });
   assert.deepEqual((await stored(server))[project].runs[0].logs.map((/** @type {any} */ log) => log.a), [1, 2]);
 });
@@ -295,8 +290,9 @@ test("the reader finds projects, runs by their ids, traces by pages and by steps
 
 test("on a Space, the token of Hugging Face is the one that counts", async () => {
   ownProject();
-  const space = await startTrackio({ env: { SPACE_ID: "user/trackio", SYSTEM: "spaces", HF_TOKEN: "hf_of_the_space" } });
+  const space = new Trackio({ env: { SPACE_ID: "user/trackio", SYSTEM: "spaces", HF_TOKEN: "hf_of_the_space" } });
   try {
+    await space.start();
     let requests = 0;
     const fetch = (/** @type {any} */ url, /** @type {any} */ init) => (requests++, globalThis.fetch(url, init));
     const refused = await new TrackioExporter({ url: space.url, writeToken: space.writeToken, fetch }).export(bodyOf(entry("a"), entry("b")));
@@ -305,6 +301,6 @@ test("on a Space, the token of Hugging Face is the one that counts", async () =>
     assert.deepEqual(await new TrackioExporter({ url: space.url, hfToken: "hf_of_the_space" }).export(bodyOf(entry("a"))), { status: "success" });
     assert.deepEqual(await new TrackioReader({ url: space.url }).projects(), [project]);
   } finally {
-    await space.stop();
+    await space.dispose();
   }
 });

@@ -1,16 +1,15 @@
-/** A real Trackio server of its own: started, ended, asked by Trackio's own package. */
+/** A server of Trackio, and Trackio's own package to look into its storage with. */
 import { spawn, spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { Server } from "./servers.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-const SCRIPT = fileURLToPath(new URL("../ask_trackio.py", import.meta.url));
-const START_MILLIS = 30_000;
+const SCRIPT = fileURLToPath(new URL("./ask_trackio.py", import.meta.url));
+const WRITE_TOKEN = "token-of-the-tests";
+/** No word to anybody, and no browser, which it opens. */
+const QUIET = { HF_HUB_OFFLINE: "1", BROWSER: "true", GRADIO_NUM_PORTS: "1" };
 
 /** @type {string | undefined} */
 let interpreter;
@@ -24,108 +23,79 @@ function python() {
   return interpreter;
 }
 
-/** @typedef {Awaited<ReturnType<typeof startTrackio>>} Trackio */
+export class Trackio {
+  writeToken = WRITE_TOKEN;
+  #server;
+  /** @type {PythonClient | undefined} */
+  #client;
 
-/**
- * @param {{ frontend?: string, env?: Record<string, string> }} [options] `frontend`: a folder that is served in place of the dashboard.
- */
-export async function startTrackio({ frontend, env = {} } = {}) {
-  const folder = mkdtempSync(join(tmpdir(), "token2text-trackio-"));
-  const port = await freePort();
-  const url = `http://127.0.0.1:${port}`;
-  const writeToken = "token-of-the-tests";
-  const environment = {
-    ...process.env,
-    TRACKIO_DIR: join(folder, "data"),
-    HF_HOME: join(folder, "hf"),
-    HF_HUB_OFFLINE: "1",
-    TRACKIO_WRITE_TOKEN: writeToken,
-    GRADIO_SERVER_PORT: String(port),
-    GRADIO_NUM_PORTS: "1",
-    // It opens a browser.
-    BROWSER: "true",
-    ...env,
-  };
-  /** @type {import("node:child_process").ChildProcess | undefined} */
-  let server;
-  /** @type {ReturnType<typeof startClient> | undefined} */
-  let client;
-
-  const up = async () => {
-    const args = ["show", "--host", "127.0.0.1", ...(frontend ? ["--frontend", frontend] : [])];
-    const child = spawn(join(dirname(python()), "trackio"), args, { env: environment, stdio: ["ignore", "pipe", "pipe"] });
-    server = child;
-    let said = "";
-    child.stdout.on("data", (chunk) => (said += chunk));
-    child.stderr.on("data", (chunk) => (said += chunk));
-    for (let waited = 0; waited < START_MILLIS; waited += 50) {
-      if (child.exitCode !== null) break;
-      const answer = await fetch(`${url}/version`).catch(() => undefined);
-      if (answer?.ok) return;
-      await sleep(50);
-    }
-    throw new Error(`Trackio does not answer at ${url}: ${said}`);
-  };
-  const down = async () => {
-    const child = server;
-    server = undefined;
-    if (!child || child.exitCode !== null || child.signalCode !== null) return;
-    const ended = new Promise((resolve) => child.once("exit", resolve));
-    child.kill("SIGTERM");
-    await ended;
-  };
-
-  await up();
-  return {
-    url,
-    writeToken,
-    up,
-    /** Ends the server; what it has stored stays. */
-    down,
-    /**
-     * Asks `ask_trackio.py`.
-     *
-     * @param {string} command
-     * @param {unknown} [input] Bytes are its JSON already.
-     */
-    async ask(command, input = null) {
-      const text = input instanceof Uint8Array ? new TextDecoder().decode(input) : JSON.stringify(input);
-      client ??= startClient({ ...environment, SERVER_URL: url });
-      return client.ask(`${JSON.stringify({ command, input: text })}\n`);
-    },
-    async stop() {
-      client?.stop();
-      await down();
-      rmSync(folder, { recursive: true, force: true });
-    },
-  };
-}
-
-/** Trackio's package in a process of its own, which answers line by line. @param {NodeJS.ProcessEnv} env */
-function startClient(env) {
-  const child = spawn(python(), [SCRIPT], { env, stdio: ["pipe", "pipe", "pipe"] });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  let said = "";
-  child.stderr.on("data", (chunk) => (said += chunk));
-  return {
-    /** @param {string} question */
-    async ask(question) {
-      child.stdin.write(question);
-      const { value, done } = await lines.next();
-      if (done) throw new Error(`ask_trackio.py: ${said}`);
-      return JSON.parse(value);
-    },
-    stop: () => child.kill(),
-  };
-}
-
-/** @returns {Promise<number>} */
-function freePort() {
-  return new Promise((resolve, reject) => {
-    const probe = createServer().once("error", reject);
-    probe.listen(0, "127.0.0.1", () => {
-      const { port } = /** @type {import("node:net").AddressInfo} */ (probe.address());
-      probe.close(() => resolve(port));
+  /** @param {{ frontend?: string, env?: Record<string, string> }} [options] `frontend`: a folder that is served as the dashboard. */
+  constructor({ frontend, env = {} } = {}) {
+    // It has no option for its port.
+    const command = ["-c", 'GRADIO_SERVER_PORT=$1 exec "$0" show --host 127.0.0.1 "${@:2}"', join(dirname(python()), "trackio")];
+    this.#server = new Server({
+      name: "trackio",
+      command: (port) => ["bash", ...command, String(port), ...(frontend ? ["--frontend", frontend] : [])],
+      // Relative to its folder.
+      env: { ...QUIET, TRACKIO_DIR: "data", HF_HOME: "hf", TRACKIO_WRITE_TOKEN: WRITE_TOKEN, ...env },
+      health: "/version",
     });
-  });
+  }
+
+  get url() {
+    return this.#server.url;
+  }
+
+  async start() {
+    await this.#server.start();
+    return this;
+  }
+
+  /** Ends it; what it has stored stays. */
+  async stop() {
+    await this.#server.stop();
+  }
+
+  async dispose() {
+    this.#client?.close();
+    await this.#server.dispose();
+  }
+
+  /**
+   * Asks `ask_trackio.py`.
+   *
+   * @param {string} command
+   * @param {unknown} [input] Bytes are its JSON already.
+   */
+  ask(command, input = null) {
+    const env = { ...QUIET, TRACKIO_DIR: join(this.#server.folder, "data"), HF_HOME: join(this.#server.folder, "hf") };
+    this.#client ??= new PythonClient({ ...env, TRACKIO_WRITE_TOKEN: WRITE_TOKEN, SERVER_URL: this.url });
+    return this.#client.ask(command, input instanceof Uint8Array ? new TextDecoder().decode(input) : JSON.stringify(input));
+  }
+}
+
+/** A process that answers line by line. */
+class PythonClient {
+  #child;
+  #lines;
+  #errors = "";
+
+  /** @param {Record<string, string>} env */
+  constructor(env) {
+    this.#child = spawn(python(), [SCRIPT], { env: { ...process.env, ...env }, stdio: "pipe" });
+    this.#child.stderr.on("data", (chunk) => (this.#errors += chunk));
+    this.#lines = createInterface(this.#child.stdout)[Symbol.asyncIterator]();
+  }
+
+  /** @param {string} command @param {string} input @returns {Promise<any>} */
+  async ask(command, input) {
+    this.#child.stdin.write(`${JSON.stringify({ command, input })}\n`);
+    const { value } = await this.#lines.next();
+    if (value === undefined) throw new Error(`ask_trackio.py ended\n${this.#errors}`);
+    return JSON.parse(value);
+  }
+
+  close() {
+    this.#child.stdin.end();
+  }
 }

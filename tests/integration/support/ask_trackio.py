@@ -1,5 +1,5 @@
 """
-What Trackio's own package says and does, for trackio.test.js: a line with a command and the JSON text of its input comes on the
+What Trackio's own package says and does: a line with a command and the JSON text of its input comes on the
 standard input, a line with its answer goes to the standard output.
 """
 

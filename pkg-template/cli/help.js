@@ -69,10 +69,10 @@ ${EXIT}`;
 
 export const TRACKIO = `Usage: token2text trackio enrich --server U --project P --tokenizer T [options]
 
-Reads the traces that a Trackio server has stored and writes, beside each that gains text, an enriched version of it. A
-version has the run, the step and the key of its original, and \`token2text: {"revision": ..., "source": ...}\` in its
-metadata, where source is the id of the original. Originals stay as they are, since Trackio keeps what was written
-first. Doing it again, also after it was interrupted, writes only the versions that are not there.
+Reads the traces that a Trackio server has stored and writes, beside each that gains text, an enriched version of it
+with the run, the step and the key of the original, whose id is in the metadata of the version under \`token2text\`: a
+search for token2text in Trackio's page shows the versions. Originals stay as they are, since Trackio keeps what was
+written first. Doing it again, also after it was interrupted, writes only the versions that are not there.
 
 Options:
       --server U         the address of the server: http://127.0.0.1:7860

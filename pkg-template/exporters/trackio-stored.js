@@ -1,6 +1,6 @@
 /**
  * Text for traces that are stored already. Trackio keeps the first version of a trace, so an enriched one is written beside it:
- * the same run, step and key, with a `log_id` made of the original's id and, in its metadata, `token2text: { revision, source }`.
+ * the same run, step and key, with a `log_id` made of the original's id and, in its metadata, `token2text: { by, revision, source }`.
  * Doing it again finds the versions that are there.
  */
 import { Token2TextError } from "../errors.js";
@@ -35,6 +35,8 @@ import { derivedId, writeBody } from "./trackio-entries.js";
 /** @typedef {{ body: Uint8Array, report: Report }} Enriched */
 
 const MARK = "token2text";
+/** Trackio's search looks into values, not keys. */
+const BY = "token2text";
 
 /**
  * Reads the traces of a run and writes an enriched version of each that gains text.
@@ -93,7 +95,7 @@ async function enrichPage(traces, { project, revision, ids, enricher, write }) {
       const { text = trace, ...found } = await enriched(trace, enricher);
       looked.push({ id: stored.id, ...found });
       if (text === trace) page.unchanged++;
-      else entries.push({ text: entryOf(text, project, version, { revision, source: stored.id }) });
+      else entries.push({ text: entryOf(text, project, version, { by: BY, revision, source: stored.id }) });
     }
   }
   /** @type {TrackioResult} */
@@ -136,7 +138,7 @@ async function enriched(trace, enricher) {
  * @param {string} trace
  * @param {string} project
  * @param {{ logId: string, key: string }} version
- * @param {{ revision: number, source: string }} mark
+ * @param {object} mark
  */
 function entryOf(trace, project, { logId, key }, mark) {
   const parts = members(trace);

@@ -58,6 +58,9 @@ for (const { name, body, logs, project, expected, tokenizer } of captures) {
       for (const member of ["key", "run", "run_id", "step"]) assert.deepEqual(version[member], original[member]);
       for (const member of ["messages", "metadata", "spans"]) assert.deepEqual(withoutAdded(version[member], original[member]), asRead(original[member]), source);
     }
+    const [{ id: runId }] = await new TrackioReader({ url: server.url }).runs(project);
+    const found = await new TrackioReader({ url: server.url }).traces({ project, runId, search: "token2text" });
+    assert.deepEqual(JSON.parse(Buffer.from(found).toString()).data.map((/** @type {any} */ { id }) => id), versions.map(({ id }) => id));
     assert.ok(compareTexts(logs, expected, versions) > 0);
 
     const before = await server.ask("stored");

@@ -91,6 +91,7 @@ test: prerequisites-test ## everything below, setting up what it needs
 	@$(MAKE) size
 	@$(MAKE) types
 	@$(MAKE) test-js
+	@$(MAKE) test-integration
 	@$(MAKE) test-packaging
 	@echo "ok: everything"
 
@@ -156,6 +157,11 @@ types: build www/node_modules/.package-lock.json tests/packaging/node_modules/.p
 test-js: page tools-test fetch-tokenizers ## tests of the package, the command line and the page
 	node --test tests/js
 	$(call done,JavaScript tests)
+
+.PHONY: test-integration
+test-integration: build tools-test fetch-tokenizers ## exporters and readers against the backends' own servers
+	node --test tests/integration/*.test.js
+	$(call done,integration tests)
 
 .PHONY: test-packaging
 test-packaging: build tools-packaging ## the packed package in every runtime, bundler and browser; README's table

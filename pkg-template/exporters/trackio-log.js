@@ -13,6 +13,8 @@ const SEND_AFTER_MILLIS = 500;
 const SEND_AGAIN_AFTER_MILLIS = 5000;
 /** What comes when so much waits for a server is refused, so that memory stays bounded. */
 const MAX_KEPT_CHARS = 64 << 20;
+/** Of more lost entries nothing but their number is told. */
+const MAX_TOLD = 1000;
 
 export class TrackioLog {
   #run;
@@ -22,8 +24,9 @@ export class TrackioLog {
   #kept = [];
   #keptChars = 0;
   #count = 0;
-  /** Since the last `finish`. @type {Rejected[]} */
+  /** The first since the last `finish`. @type {Rejected[]} */
   #lost = [];
+  #lostCount = 0;
   /** Since the last `finish`. @type {Replaced} */
   #replaced = { surrogates: 0, integers: 0 };
   /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -50,7 +53,7 @@ export class TrackioLog {
       this.#sendAfter(SEND_AFTER_MILLIS);
     } catch (error) {
       const known = error instanceof Token2TextError ? error : new Token2TextError("invalid_body", messageOf(error), { cause: error });
-      this.#lost.push({ index, error: known });
+      this.#lose({ index, error: known });
     }
   }
 
@@ -85,9 +88,9 @@ export class TrackioLog {
     this.#timer = undefined;
     const result = await this.#flush();
     if (result.status === "retryable") return result;
-    const [rejected, replaced] = [this.#lost, this.#replaced];
-    [this.#lost, this.#replaced] = [[], { surrogates: 0, integers: 0 }];
-    return outcome(rejected, replaced, this.#count);
+    const told = outcome(this.#lost, this.#replaced, { lost: this.#lostCount, all: this.#count });
+    [this.#lost, this.#lostCount, this.#replaced] = [[], 0, { surrogates: 0, integers: 0 }];
+    return told;
   }
 
   /** @param {number} millis */
@@ -115,8 +118,14 @@ export class TrackioLog {
     this.#keptChars = this.#kept.reduce((sum, { text }) => sum + text.length, 0);
     this.#replaced.surrogates += result.replaced?.surrogates ?? 0;
     this.#replaced.integers += result.replaced?.integers ?? 0;
-    for (const rejected of result.rejected ?? []) this.#lost.push({ ...rejected, index: sent[rejected.index].index });
+    for (const rejected of result.rejected ?? []) this.#lose({ ...rejected, index: sent[rejected.index].index });
     return result;
+  }
+
+  /** @param {Rejected} rejected */
+  #lose(rejected) {
+    this.#lostCount++;
+    if (this.#lost.length < MAX_TOLD) this.#lost.push(rejected);
   }
 }
 

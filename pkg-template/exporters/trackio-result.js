@@ -18,17 +18,17 @@ import { Token2TextError, messageOf } from "../errors.js";
 /**
  * @param {Rejected[]} rejected
  * @param {Replaced} replaced
- * @param {number} all How many entries there were.
+ * @param {{ lost: number, all: number }} entries How many there were, and how many of them are or would be in `rejected`.
  * @param {Problem} [problem] What stopped the export.
  * @returns {TrackioResult}
  */
-export function outcome(rejected, replaced, all, problem) {
+export function outcome(rejected, replaced, { lost, all }, problem) {
   const isRepaired = replaced.surrogates > 0 || replaced.integers > 0;
   const more = { ...(rejected.length > 0 && { rejected }), ...(isRepaired && { replaced }) };
   if (problem?.status === "retryable") return { ...problem, ...more };
   if (rejected.length === 0) return { status: "success", ...more };
   const [{ index, error }] = rejected;
-  const what = `${rejected.length} of ${all} entries not stored; entry ${index}: ${error.message}`;
+  const what = `${lost} of ${all} entries not stored; entry ${index}: ${error.message}`;
   return { status: "failure", error: new Token2TextError(error.code, what, { cause: error }), ...more };
 }
 

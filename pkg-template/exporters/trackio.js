@@ -98,7 +98,7 @@ export class TrackioExporter {
 
   /**
    * Logs metrics, or traces among them, as `trackio.log` does. They are kept and sent a little later; `finish` tells what
-   * became of them.
+   * became of them, of the first 1,000 lost ones in `rejected`.
    *
    * @param {Record<string, unknown>} metrics
    * @param {{ step?: number | null }} [options] Default: the step after the last one.
@@ -145,7 +145,7 @@ export class TrackioExporter {
       for (const { index, logId } of entries.slice(settled.count)) rejected.push({ index, logId, error: problem.error });
     }
     rejected.sort((a, b) => a.index - b.index);
-    return outcome(rejected, replaced, texts.length, problem);
+    return outcome(rejected, replaced, { lost: rejected.length, all: texts.length }, problem);
   }
 
   /**

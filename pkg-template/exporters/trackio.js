@@ -31,7 +31,8 @@ export { enrichStored } from "./trackio-stored.js";
  * @property {string} [project] Needed by everything but bodies, whose entries name their own.
  * @property {string} [run] The name of the run; likewise.
  * @property {string} [runId] Two runs may share a name, not an id. Default: a random one.
- * @property {Record<string, unknown>} [config] Of the run, sent once. Its keys must not begin with `_`.
+ * @property {Record<string, unknown>} [config] Of the run, sent with the first that `log` or `logGenerations` writes. Its keys must not
+ *   begin with `_`.
  */
 /** @typedef {import("./trackio-result.js").TrackioResult} TrackioResult */
 /** @typedef {import("./trackio-result.js").Problem} Problem */

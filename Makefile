@@ -91,8 +91,8 @@ test: prerequisites-test ## everything below, setting up what it needs
 	@$(MAKE) size
 	@$(MAKE) types
 	@$(MAKE) test-js
-	@$(MAKE) test-integration
 	@$(MAKE) test-packaging
+	@$(MAKE) test-integration
 	@echo "ok: everything"
 
 .PHONY: fmt-check
@@ -158,16 +158,17 @@ test-js: page tools-test fetch-tokenizers ## tests of the package, the command l
 	node --test tests/js
 	$(call done,JavaScript tests)
 
-.PHONY: test-integration
-test-integration: build tools-test fetch-tokenizers ## exporters and readers against the backends' own servers
-	node --test tests/integration/*.test.js
-	$(call done,integration tests)
-
 .PHONY: test-packaging
 test-packaging: build tools-packaging ## the packed package in every runtime, bundler and browser; README's table
 	node tests/packaging/run.js
 	node scripts/compatibility-table.js
 	$(call done,packaging tests)
+
+.PHONY: test-integration
+test-integration: build tools-test fetch-tokenizers ## exporters and readers against real servers, one after the other
+	@scripts/venv.sh trackio > /dev/null
+	node --test --test-concurrency=1 tests/integration/*.test.js
+	$(call done,integration tests)
 
 # ---- housekeeping
 

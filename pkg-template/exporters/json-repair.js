@@ -1,11 +1,11 @@
 /** Values that are JSON but that a server which keeps its data in UTF-8 and in 64-bit integers cannot store. */
-import { endOfString } from "./json-text.js";
+import { endOfString, textOf } from "./json-text.js";
 
 /**
  * How much was replaced.
  *
  * @typedef {object} Replaced
- * @property {number} surrogates Escapes of half a character (`\ud83d` alone), now U+FFFD.
+ * @property {number} characters Escapes of half a character (`\ud83d` alone) and bytes that are no UTF-8, now U+FFFD.
  * @property {number} integers Integers that no 64 bits hold, now strings with the same digits.
  */
 
@@ -13,6 +13,31 @@ const ESCAPE = /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(\\u[dD
 /** A quote, or an integer so long that it may be too large. */
 const QUOTE_OR_LONG_INTEGER = /"|(?<![\d.eE+-])-?\d{19,}(?![\d.eE])/g;
 const [MIN, MAX] = [-(2n ** 63n), 2n ** 64n - 1n];
+
+/**
+ * The text of bytes that should be UTF-8.
+ *
+ * @param {Uint8Array} bytes
+ * @param {Replaced} replaced Is counted up.
+ */
+export function repairedText(bytes, replaced) {
+  try {
+    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+  } catch {
+    const text = textOf(bytes);
+    replaced.characters += text.split("\ufffd").length - 1 - countEncoded(bytes);
+    return text;
+  }
+}
+
+/** How often U+FFFD itself is in the bytes: EF BF BD. @param {Uint8Array} bytes */
+function countEncoded(bytes) {
+  let count = 0;
+  for (let at = bytes.indexOf(0xef); at !== -1; at = bytes.indexOf(0xef, at + 1)) {
+    if (bytes[at + 1] === 0xbf && bytes[at + 2] === 0xbd) count++;
+  }
+  return count;
+}
 
 /**
  * The same JSON text without such values. A text that has none is returned as it is.
@@ -29,7 +54,7 @@ function withoutHalves(text, replaced) {
   if (!/\\u[dD][89a-fA-F]/.test(text)) return text;
   return text.replace(ESCAPE, (escape, half) => {
     if (half === undefined) return escape;
-    replaced.surrogates++;
+    replaced.characters++;
     return "\\ufffd";
   });
 }

@@ -41,7 +41,8 @@ export class TrackioConnection {
    * @param {string} body JSON text of the arguments by name.
    */
   async call(name, body) {
-    const result = await request({ url: new URL(`api/${name}`, this.#base), method: "POST", headers: this.#headers, body }, this.#options);
+    const url = new URL(`api/${name}`, this.#base);
+    const result = await request({ url, method: "POST", headers: this.#headers, body }, this.#options);
     return result.status === "success" ? result : inItsWords(result);
   }
 }

@@ -28,7 +28,7 @@ export class TrackioLog {
   #lost = [];
   #lostCount = 0;
   /** Since the last `finish`. @type {Replaced} */
-  #replaced = { surrogates: 0, integers: 0 };
+  #replaced = { characters: 0, integers: 0 };
   /** @type {ReturnType<typeof setTimeout> | undefined} */
   #timer;
   /** One request at a time, so that entries stay in order. @type {Promise<TrackioResult>} */
@@ -89,7 +89,7 @@ export class TrackioLog {
     const result = await this.#flush();
     if (result.status === "retryable") return result;
     const told = outcome(this.#lost, this.#replaced, { lost: this.#lostCount, all: this.#count });
-    [this.#lost, this.#lostCount, this.#replaced] = [[], 0, { surrogates: 0, integers: 0 }];
+    [this.#lost, this.#lostCount, this.#replaced] = [[], 0, { characters: 0, integers: 0 }];
     return told;
   }
 
@@ -116,7 +116,7 @@ export class TrackioLog {
     // More may have come meanwhile.
     this.#kept = this.#kept.slice(sent.length);
     this.#keptChars = this.#kept.reduce((sum, { text }) => sum + text.length, 0);
-    this.#replaced.surrogates += result.replaced?.surrogates ?? 0;
+    this.#replaced.characters += result.replaced?.characters ?? 0;
     this.#replaced.integers += result.replaced?.integers ?? 0;
     for (const rejected of result.rejected ?? []) this.#lose({ ...rejected, index: sent[rejected.index].index });
     return result;

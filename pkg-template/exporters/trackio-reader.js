@@ -46,7 +46,12 @@ export class TrackioReader {
     return this.#ask("get_all_projects", {});
   }
 
-  /** The runs of a project, of which old ones have their name as id; none if there is no such project. @param {string} project @returns {Promise<TrackioRun[]>} */
+  /**
+   * The runs of a project, none if there is no such project. Old runs have their name as id.
+   *
+   * @param {string} project
+   * @returns {Promise<TrackioRun[]>}
+   */
   async runs(project) {
     const runs = await this.#ask("get_runs_for_project", { project });
     return runs.map((/** @type {any} */ { id, name, created_at }) => ({ id, name, createdAt: created_at }));

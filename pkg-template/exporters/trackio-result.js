@@ -23,7 +23,7 @@ import { Token2TextError, messageOf } from "../errors.js";
  * @returns {TrackioResult}
  */
 export function outcome(rejected, replaced, { lost, all }, problem) {
-  const isRepaired = replaced.surrogates > 0 || replaced.integers > 0;
+  const isRepaired = replaced.characters > 0 || replaced.integers > 0;
   const more = { ...(rejected.length > 0 && { rejected }), ...(isRepaired && { replaced }) };
   if (problem?.status === "retryable") return { ...problem, ...more };
   if (rejected.length === 0) return { status: "success", ...more };

@@ -115,13 +115,22 @@ function readTrace(trace) {
   return { id: String(value("id")), key: String(value("key")), runId: String(value("run_id")), isVersion };
 }
 
-/** The version of a trace: its `log_id`, and the id that Trackio gives it. @param {{ id: string, key: string, runId: string }} trace @param {number} revision */
+/**
+ * The version of a trace: its `log_id`, and the id that Trackio gives it.
+ *
+ * @param {{ id: string, key: string, runId: string }} trace
+ * @param {number} revision
+ */
 function versionOf({ id, key, runId }, revision) {
   const logId = derivedId(id, String(revision));
   return { logId, key, id: `${runId}:${logId}:${key}:0` };
 }
 
-/** @param {string} trace @param {BodyEnricher} enricher @returns {Promise<{ text?: string, report?: Report, error?: Token2TextError }>} */
+/**
+ * @param {string} trace
+ * @param {BodyEnricher} enricher
+ * @returns {Promise<{ text?: string, report?: Report, error?: Token2TextError }>}
+ */
 async function enriched(trace, enricher) {
   try {
     const { body, report } = await enricher.enrichBody(new TextEncoder().encode(trace));

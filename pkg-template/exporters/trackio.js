@@ -2,7 +2,7 @@
 import { Token2TextError, describe } from "../errors.js";
 import { checkOptions } from "../options.js";
 import { asBytes } from "../source.js";
-import { textOf } from "./json-text.js";
+import { repairedText } from "./json-repair.js";
 import { SERVER_OPTIONS, TrackioConnection } from "./trackio-connection.js";
 import { batches, derivedId, prepare, readBody, writeBody } from "./trackio-entries.js";
 import { GENERATIONS_KEY, generationTraces } from "./trackio-generations.js";
@@ -80,7 +80,7 @@ export class TrackioExporter {
 
   /**
    * Writes the entries of a `bulk_log` body. Each reaches the server byte for byte, but for values that the server cannot store:
-   * halves of characters and integers beyond 64 bits are replaced and counted in `replaced`. A bad entry is set aside in
+   * what is no character and integers beyond 64 bits are replaced and counted in `replaced`. A bad entry is set aside in
    * `rejected`, the others are stored.
    *
    * @param {Uint8Array | ArrayBuffer} body
@@ -90,8 +90,9 @@ export class TrackioExporter {
     try {
       const bytes = asBytes(body);
       if (!bytes) throw new Token2TextError("invalid_body", `export takes the bytes of a bulk_log body, not ${describe(body)}`);
-      const { hfToken, entries } = readBody(textOf(bytes));
-      return await this.#send(hfToken, entries);
+      const replaced = { characters: 0, integers: 0 };
+      const { hfToken, entries } = readBody(repairedText(bytes, replaced));
+      return await this.#send(hfToken, entries, replaced);
     } catch (error) {
       return failed(error);
     }
@@ -132,9 +133,13 @@ export class TrackioExporter {
     return this.#log.finish();
   }
 
-  /** @param {string} hfToken JSON text. @param {string[]} texts @returns {Promise<TrackioResult>} */
-  async #send(hfToken, texts) {
-    const replaced = { surrogates: 0, integers: 0 };
+  /**
+   * @param {string} hfToken JSON text.
+   * @param {string[]} texts
+   * @param {Replaced} [replaced] What was replaced before.
+   * @returns {Promise<TrackioResult>}
+   */
+  async #send(hfToken, texts, replaced = { characters: 0, integers: 0 }) {
     const { entries, rejected } = prepare(texts, replaced);
     const settled = { count: 0, rejected };
     let problem;

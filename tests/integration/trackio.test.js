@@ -50,7 +50,7 @@ test("recorded bodies are stored as Trackio's client stores them", async () => {
     const given = Buffer.from(body);
     const result = await exporter().export(given);
     assert.deepEqual(given, body, "the body was changed");
-    const replaced = name === "trackio-synthetic-edge" ? { replaced: { surrogates: 1, integers: 1 } } : {};
+    const replaced = name === "trackio-synthetic-edge" ? { replaced: { characters: 1, integers: 1 } } : {};
     assert.deepEqual(result, { status: "success", ...replaced }, name);
     await reference.ask("post", body);
   }
@@ -193,6 +193,14 @@ test("an entry without a log_id is stored once, and one like it beside it too", 
   for (let times = 0; times < 2; times++) assert.deepEqual(await exporter().export(body), { status: "success" });
   assert.equal((await traceIds()).length, 3);
   assert.equal((await stored(server))[project].runs[0].logs.length, 3);
+});
+
+test("bytes that are no UTF-8 cost no entry", async () => {
+  ownProject();
+  const body = Buffer.from(bodyOf(entry("a", { metrics: { text: "x@y" } }), entry("b", { metrics: { text: "é" } })));
+  body[body.indexOf("@")] = 0xff;
+  assert.deepEqual(await exporter().export(body), { status: "success", replaced: { characters: 1, integers: 0 } });
+  assert.deepEqual((await stored(server))[project].runs[0].logs.map((/** @type {any} */ log) => log.text), ["x\ufffdy", "é"]);
 });
 
 test("a missing token, a body that is none and a server that is none are told, and nothing throws", async () => {

@@ -4,6 +4,7 @@
  * `limit_exceeded`, `not_initialised`, `freed`, `unreadable_source` (a file or URL that cannot be read), `wasm_blocked` (a
  * Content-Security-Policy or a host forbids WebAssembly), `aborted` (its `name` is `AbortError`), `instance_lost` (the
  * worker of `token2text/worker` ended before the answer; the next call starts another) and `internal` (a bug in this package).
+ * Of exporters: `unreachable` (no answer from the server) and `refused` (an answer that is an error).
  */
 export class Token2TextError extends Error {
   /**
@@ -22,8 +23,8 @@ export class Token2TextError extends Error {
 
 /**
  * @typedef {"aborted" | "compressed_input" | "engine_not_available" | "freed" | "instance_lost" | "internal" | "invalid_body" |
- *   "invalid_ids" | "invalid_layout" | "invalid_options" | "invalid_tokenizer" | "limit_exceeded" | "not_initialised" |
- *   "unknown_format" | "unreadable_source" | "unsupported_tokenizer" | "wasm_blocked"} ErrorCode
+ *   "invalid_ids" | "invalid_layout" | "invalid_options" | "invalid_tokenizer" | "limit_exceeded" | "not_initialised" | "refused" |
+ *   "unknown_format" | "unreachable" | "unreadable_source" | "unsupported_tokenizer" | "wasm_blocked"} ErrorCode
  */
 
 /**

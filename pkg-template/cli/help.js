@@ -3,10 +3,12 @@ export const MAIN = `token2text: finds token ids in LLM traces and writes the te
 Usage:
   token2text enrich [FILE...] --tokenizer T [options]
   token2text strip  [FILE...] [options]
+  token2text trackio enrich --server U --project P --tokenizer T [options]
 
 Commands:
   enrich   add the text of every list of token ids
   strip    take the text out again that enrich has added
+  trackio  add the text to traces that a Trackio server has stored
 
 Options:
   -h, --help      this text; after a command, its options
@@ -16,10 +18,12 @@ FILE is a JSON document, JSON lines, an event stream or a protobuf request of OT
 standard input.
 `;
 
-const COMMON = `      --format F         the wire format: auto (default), record, otlp-json, otlp-proto, mlflow, weave, trackio or sse
-      --layout FILE      use this layout, a JSON file or the name of a built-in one, instead of all built-in ones
+const LAYOUT = `      --layout FILE      use this layout, a JSON file or the name of a built-in one, instead of all built-in ones
                          (\`auto\`); may be repeated, the first that fits counts
-  -o, --output OUT       a file, or a folder for several files; compressed if it ends in .gz; without it the
+`;
+
+const COMMON = `      --format F         the wire format: auto (default), record, otlp-json, otlp-proto, mlflow, weave, trackio or sse
+${LAYOUT}  -o, --output OUT       a file, or a folder for several files; compressed if it ends in .gz; without it the
                          standard output
       --report KIND      on the standard error: summary (default), json (a line per record) or none
   -h, --help             this text
@@ -28,12 +32,7 @@ const COMMON = `      --format F         the wire format: auto (default), record
 const EXIT = `Exit status: 0 done; 1 something was skipped and --strict was given; 2 wrong usage or unreadable input.
 `;
 
-export const ENRICH = `Usage: token2text enrich [FILE...] --tokenizer T [options]
-
-Writes the text next to the token ids of each record and changes nothing else.
-
-Options:
-  -t, --tokenizer T      a tokenizer.json (path or URL, plain or gzip), or the folder that holds it; may be
+const DECODING = `  -t, --tokenizer T      a tokenizer.json (path or URL, plain or gzip), or the folder that holds it; may be
                          repeated with a pattern on the model name:
                          --tokenizer 'Qwen/*=qwen.json' --tokenizer other.json
       --config FILE      tokenizer_config.json, for --compat transformers4 or transformers5
@@ -43,7 +42,14 @@ Options:
                          leave special tokens out of the text
       --drop-ids         take ids out when their text is written and says everything
       --max-text-chars N cut each text after N characters
-      --strict           exit with 1 if ids were skipped or a line is broken
+`;
+
+export const ENRICH = `Usage: token2text enrich [FILE...] --tokenizer T [options]
+
+Writes the text next to the token ids of each record and changes nothing else.
+
+Options:
+${DECODING}      --strict           exit with 1 if ids were skipped or a line is broken
 ${COMMON}
 ${EXIT}
 Examples:
@@ -60,3 +66,30 @@ Options:
       --strict           exit with 1 if a line is broken
 ${COMMON}
 ${EXIT}`;
+
+export const TRACKIO = `Usage: token2text trackio enrich --server U --project P --tokenizer T [options]
+
+Reads the traces that a Trackio server has stored and writes, beside each that gains text, an enriched version of it
+with the run, the step and the key of the original, whose id is in the metadata of the version under \`token2text\`: a
+search for token2text in Trackio's page shows the versions. Originals stay as they are, since Trackio keeps what was
+written first. Doing it again, also after it was interrupted, writes only the versions that are not there.
+
+Options:
+      --server U         the address of the server: http://127.0.0.1:7860
+      --project P        the project
+      --run R            only this run, by name or id; may be repeated
+      --write-token T    what the server wants from writers; or the variable TRACKIO_WRITE_TOKEN
+      --hf-token T       for a server on a Hugging Face Space; or, if its address ends in .hf.space, the variable
+                         HF_TOKEN
+      --dry-run          write nothing, only tell
+      --revision N       write other versions than those of before, after a mistake for example; the default is 1
+${DECODING}${LAYOUT}      --strict           exit with 1 if ids were skipped
+      --report KIND      on the standard error: summary (default), json (a line per trace) or none
+  -h, --help             this text
+
+Exit status: 0 done; 1 something was skipped and --strict was given; 2 wrong usage, no answer, or a version that the
+server refused.
+
+Example:
+  token2text trackio enrich --server http://127.0.0.1:7860 --project my-project --tokenizer tokenizer.json --dry-run
+`;

@@ -17,7 +17,7 @@ const entries = Object.keys(manifest.exports).map((subpath) => join("token2text"
 
 test("the package has its files and nothing else", () => {
   for (const path of ["README.md", "LICENSE", "bin/token2text.js"]) assert.ok(paths.includes(path), path);
-  for (const path of paths) assert.match(path, /^[\w-]+\.(js|d\.ts|wasm)$|^(cli|bin)\/[\w-]+\.js$|^package\.json$|^README\.md$|^LICENSE$/);
+  for (const path of paths) assert.match(path, /^(exporters\/)?[\w-]+\.(js|d\.ts|wasm)$|^(cli|bin)\/[\w-]+\.js$|^package\.json$|^README\.md$|^LICENSE$/);
 });
 
 test("package.json names only files that exist, and no dependency", () => {
@@ -30,6 +30,7 @@ test("package.json names only files that exist, and no dependency", () => {
 
 test("every promised way in is there", () => {
   const promised = ["token2text", "token2text/inline", "token2text/worker", "token2text/worker-host"];
+  promised.push("token2text/exporters/trackio");
   const files = ["token2text/slim_bg.wasm", "token2text/general_bg.wasm", "token2text/package.json"];
   assert.deepEqual(entries.toSorted(), [...promised, ...files].toSorted());
 });
@@ -38,13 +39,13 @@ test("every way in resolves, and nothing else", async () => {
   const resolve = `for (const entry of ${JSON.stringify(entries)}) console.log(import.meta.resolve(entry))`;
   const resolved = (await run(project, "node", ["--input-type=module", "-e", resolve])).trim().split("\n");
   assert.equal(new Set(resolved).size, entries.length);
-  for (const url of resolved) assert.match(url, /^file:.*\/node_modules\/token2text\/[\w.-]+$/);
+  for (const url of resolved) assert.match(url, /^file:.*\/node_modules\/token2text\/(exporters\/)?[\w.-]+$/);
   const probe = 'import("token2text/tokenizer.js").catch((error) => console.log(error.code))';
   assert.equal(await run(project, "node", ["-e", probe]), "ERR_PACKAGE_PATH_NOT_EXPORTED\n");
 });
 
 test("no way in has a top-level await, which would break require() and classic workers", async () => {
-  for (const path of paths.filter((path) => /^[\w-]+\.js$/.test(path))) {
+  for (const path of paths.filter((path) => /^(exporters\/)?[\w-]+\.js$/.test(path))) {
     await run(project, "esbuild", [`node_modules/token2text/${path}`, "--format=cjs", "--log-level=error", "--outfile=checked/out.js"]);
   }
 });

@@ -47,6 +47,8 @@ const RECIPES = {
 };
 /** What every page of a recipe shows. */
 const TEXT = "Hello, world!";
+/** Recipes with a server of their own; tests/integration runs them. */
+const ELSEWHERE = ["Trackio"];
 /** Languages whose blocks are to read. */
 const READING = ["http"];
 
@@ -56,7 +58,7 @@ const policy = sections.flatMap(({ blocks }) => blocks).find(({ language }) => l
 const tokenizer = join(fetchTokenizer("qwen3"), "tokenizer.json");
 const calls = join(ROOT, "tests/fixtures/captures/verl-calls-qwen3/calls.jsonl");
 
-const recipes = sections.filter(({ blocks }) => blocks.some(({ language }) => !READING.includes(language)));
+const recipes = sections.filter(({ title, blocks }) => !ELSEWHERE.includes(title) && blocks.some(({ language }) => !READING.includes(language)));
 
 test("README has the recipes of this file and no others", () => {
   const fences = README.match(/^ *[`~]{3}/gm)?.length;

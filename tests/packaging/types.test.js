@@ -54,12 +54,30 @@ export async function use(file: Blob): Promise<string> {
 export const early = (tokenizer: Tokenizer): string => tokenizer.decode([1]);
 `;
 
+const TRACKIO = `import { Enricher, type Tokenizer } from "token2text";
+import { TrackioExporter, TrackioReader, enrichStored, withRetry, type TrackioExporterOptions, type TrackioResult, type Rejected, type EnrichedPage } from "token2text/exporters/trackio";
+const options: TrackioExporterOptions = { url: "http://127.0.0.1:7860", project: "p", run: "r", config: { a: 1 }, timeoutMillis: 5 };
+export async function use(tokenizer: Tokenizer, body: Uint8Array): Promise<string> {
+  const exporter = new TrackioExporter(options);
+  const result: TrackioResult = await withRetry((bytes: Uint8Array) => exporter.export(bytes))(body);
+  if (result.status !== "success") throw result.error;
+  exporter.log({ loss: 1 }, { step: 2 });
+  const rejected: Rejected[] = (await exporter.logGenerations([["a", [1, 2], 0.5], [Uint32Array.of(1), "b"]], { step: 1, tokenizer })).rejected ?? [];
+  const reader = new TrackioReader({ url: options.url, retry: { attempts: 2 } });
+  let pages: EnrichedPage[] = [];
+  for await (const page of enrichStored(reader, new Enricher(tokenizer), { project: "p", runId: "r" })) pages.push(page);
+  return \`\${rejected.length} \${pages[0].written} \${exporter.runId} \${(await exporter.finish()).status}\`;
+}
+// @ts-expect-error an unknown option
+new TrackioExporter({ url: "", token: "x" });
+`;
+
 const FLAGS = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2022,dom,esnext.disposable"];
 
 for (const [resolution, module] of [["nodenext", "nodenext"], ["bundler", "esnext"]]) {
   test(`the types with moduleResolution ${resolution}`, async () => {
     const project = freshProject();
-    project.write({ "main.ts": MAIN, "inline.ts": INLINE, "worker.ts": WORKER });
-    await run(project, "tsc", [...FLAGS, "--module", module, "--moduleResolution", resolution, "main.ts", "inline.ts", "worker.ts"]);
+    project.write({ "main.ts": MAIN, "inline.ts": INLINE, "worker.ts": WORKER, "trackio.ts": TRACKIO });
+    await run(project, "tsc", [...FLAGS, "--module", module, "--moduleResolution", resolution, "main.ts", "inline.ts", "worker.ts", "trackio.ts"]);
   });
 }

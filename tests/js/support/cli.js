@@ -7,12 +7,12 @@ export const CLI = fileURLToPath(new URL("../../../pkg/bin/token2text.js", impor
  * Runs the command line.
  *
  * @param {string[]} args
- * @param {{ input?: string | Uint8Array, cwd?: string }} [options]
+ * @param {{ input?: string | Uint8Array, cwd?: string, env?: Record<string, string> }} [options] `env`: besides that of this process.
  * @returns {Promise<{ status: number | null, stdout: Buffer, stderr: string }>}
  */
-export function token2text(args, { input = "", cwd } = {}) {
+export function token2text(args, { input = "", cwd, env } = {}) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [CLI, ...args], { cwd });
+    const child = spawn(process.execPath, [CLI, ...args], { cwd, env: { ...process.env, ...env } });
     /** @type {Buffer[]} */
     const out = [];
     let stderr = "";

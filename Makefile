@@ -67,9 +67,10 @@ demo: page ## decode recorded rollouts, then serve the page (DEMO_EXIT=1 ends by
 	@node scripts/demo.js
 
 .PHONY: bench
-bench: build ## load time and decode speed beside @huggingface/tokenizers
+bench: build ## load time and decode speed beside @huggingface/tokenizers; enriching beside JSON.parse
 	@node scripts/fetch-tokenizer.js qwen3
 	node benches/decode.mjs
+	node benches/bodies.mjs
 
 .PHONY: fetch-tokenizers
 fetch-tokenizers: | prerequisites-test ## fetch the real tokenizers that tests compare with

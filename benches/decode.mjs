@@ -10,6 +10,7 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
+import { inTurn, median } from "./lib.mjs";
 
 const TOKENIZER = new URL("../.cache/tokenizers/qwen3/tokenizer.json", import.meta.url);
 const TRACE = new URL("../tests/fixtures/captures/verl-calls-qwen3/calls.jsonl", import.meta.url);
@@ -75,13 +76,8 @@ async function compareDecode() {
     if (ours(ids) !== peer([...ids])) throw new Error(`${name}: the texts differ, nothing to compare`);
     const repeats = Math.max(1, Math.round(65_536 / ids.length));
     const list = [...ids];
-    /** @type {{ ours: number[], peer: number[] }} */
-    const times = { ours: [], peer: [] };
-    for (let i = 0; i < DECODE_ROUNDS; i++) {
-      times.ours.push(time(() => ours(ids), repeats));
-      times.peer.push(time(() => peer(list), repeats));
-    }
-    report(`decode ${name}, us`, median(times.ours), median(times.peer));
+    const times = inTurn({ ours: () => ours(ids), peer: () => peer(list) }, { rounds: DECODE_ROUNDS, repeats, warmUp: 0 });
+    report(`decode ${name}, us`, times.ours * 1000, times.peer * 1000);
   }
 }
 
@@ -92,18 +88,6 @@ function inputs() {
   const all = turns.flat();
   const long = Uint32Array.from({ length: 32_768 }, (_, i) => all[i % all.length]);
   return { "12 ids": long.slice(0, 12), [`${turns[0].length} ids`]: Uint32Array.from(turns[0]), "32768 ids": long };
-}
-
-/** Microseconds of one call. @param {() => string} task @param {number} repeats */
-function time(task, repeats) {
-  const start = performance.now();
-  for (let i = 0; i < repeats; i++) task();
-  return ((performance.now() - start) / repeats) * 1000;
-}
-
-/** @param {number[]} numbers */
-function median(numbers) {
-  return numbers.sort((a, b) => a - b)[numbers.length >> 1];
 }
 
 /** @param {string} what @param {number} ours @param {number} peer */

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Document;
-use crate::json::{Edits, Json, ScanError, TOO_DEEP, skip_space};
+use crate::json::{Edits, Json, ScanError, TOO_DEEP, line_end, skip_space};
 use crate::limits::Limits;
 use crate::view::{Kind, NodeId, Tree, Write};
 use crate::{Error, ErrorCode};
@@ -101,9 +101,10 @@ pub(crate) fn rewrite<'b>(
     // What came of the lines up to `copied`: nothing is copied before there is an edit.
     let (mut out, mut copied) = (Vec::new(), 0);
     let (mut index, mut end) = (0, 0);
-    for line in body.split_inclusive(|&byte| byte == b'\n') {
+    while end < body.len() {
         let (at, start) = (end, if end == 0 { start } else { 0 });
-        end += line.len();
+        end = line_end(body, at);
+        let line = &body[at..end];
         if skip_space(line, start) == line.len() {
             continue;
         }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::base64;
 use crate::json::number::{self, NotAnId};
-use crate::json::{Json, python_to_json, skip_space, string_content, value_end};
+use crate::json::{Json, python_to_json, short_digits, skip_space, string_content, value_end};
 use crate::report::FieldReport;
 use crate::view::Tree as _;
 use printed::numpy_scalar;
@@ -360,7 +360,15 @@ pub(crate) fn too_many(max: MaxIds) -> Box<Refusal> {
 }
 
 /// A run of digits at `at` that is an id by itself: where it ends, and the id if it is one.
+#[inline(always)]
 fn plain_integer(json: &[u8], at: usize) -> (usize, Option<u32>) {
+    match short_digits(json, at) {
+        Some((len, id)) if !matches!(json.get(at + len), Some(b'.' | b'e' | b'E')) => (at + len, Some(id)),
+        _ => long_integer(json, at),
+    }
+}
+
+fn long_integer(json: &[u8], at: usize) -> (usize, Option<u32>) {
     let mut end = at;
     let mut value = 0u64;
     // Ten digits hold every u32, so the sum cannot overflow.

@@ -1,5 +1,6 @@
 //! JSON text as a [`Tree`], and edits that leave every other byte as it was.
 
+mod bytes;
 pub(crate) mod double;
 mod edit;
 pub(crate) mod number;
@@ -13,6 +14,7 @@ use std::cmp::Ordering;
 
 use crate::view::{Kind, Names, NodeId, Tree};
 
+pub(crate) use bytes::{line_end, short_digits};
 pub(crate) use edit::{Edits, leaving, splice, splice_body, splice_into, text_into};
 pub(crate) use object::{Object, listed, parse};
 pub(crate) use python::python_to_json;

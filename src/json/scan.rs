@@ -4,6 +4,8 @@
 //! The grammar is RFC 8259 with the three literals that Python's `json` writes: `NaN`, `Infinity`, `-Infinity`.
 //! Bytes of 0x80 and above are taken inside strings as they are.
 
+use super::bytes::{digits_end, plain_end, short_digits};
+
 /// What a node is. `Numbers` is an array that holds nothing but numbers: it has no child nodes, since ids, masks
 /// and log-probabilities are by far the most of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,6 +54,7 @@ pub(crate) fn scan(text: &[u8], at: usize, max_depth: usize, nodes: &mut Vec<Nod
 }
 
 /// Skips the white space of JSON.
+#[inline(always)]
 pub(crate) fn skip_space(text: &[u8], mut at: usize) -> usize {
     while matches!(text.get(at), Some(b' ' | b'\n' | b'\r' | b'\t')) {
         at += 1;
@@ -61,13 +64,7 @@ pub(crate) fn skip_space(text: &[u8], mut at: usize) -> usize {
 
 /// The end of the number (or `NaN`, `Infinity`, `-Infinity`) that starts at `at`.
 pub(crate) fn number_end(text: &[u8], at: usize) -> Option<usize> {
-    let digits = |mut i: usize| {
-        let start = i;
-        while matches!(text.get(i), Some(b'0'..=b'9')) {
-            i += 1;
-        }
-        (i > start).then_some(i)
-    };
+    let digits = |start: usize| Some(digits_end(text, start)).filter(|&end| end > start);
     let start = at + usize::from(text.get(at) == Some(&b'-'));
     let mut end = match text.get(start)? {
         b'0' => start + 1,
@@ -92,9 +89,9 @@ pub(crate) fn value_end(text: &[u8], at: usize) -> usize {
     while let Some(&byte) = text.get(end) {
         match byte {
             b'"' => {
-                end += 1;
+                end = plain_end(text, end + 1);
                 while text.get(end).is_some_and(|&byte| byte != b'"') {
-                    end += 1 + usize::from(text[end] == b'\\');
+                    end = plain_end(text, end + 1 + usize::from(text[end] == b'\\'));
                 }
             }
             b'[' | b'{' => depth += 1,
@@ -216,10 +213,20 @@ impl Scanner<'_, '_> {
         let mut at = skip_space(text, start + 1);
         if text.get(at) != Some(&b']') {
             loop {
-                match number_end(text, at) {
-                    Some(end) => at = skip_space(text, end),
-                    None => return false,
-                }
+                // The common case first: an integer of a few digits.
+                at = match short_digits(text, at) {
+                    Some((len, _)) if !matches!(text.get(at + len), Some(b'.' | b'e' | b'E')) => {
+                        if len > 1 && text[at] == b'0' {
+                            return false;
+                        }
+                        at + len
+                    }
+                    _ => match number_end(text, at) {
+                        Some(end) => end,
+                        None => return false,
+                    },
+                };
+                at = skip_space(text, at);
                 count += 1;
                 match text.get(at) {
                     Some(b',') => at = skip_space(text, at + 1),
@@ -255,6 +262,7 @@ impl Scanner<'_, '_> {
     fn string(&mut self) -> Result<(), ScanError> {
         let mut at = self.at + 1;
         loop {
+            at = plain_end(self.text, at);
             match self.text.get(at) {
                 Some(b'"') => break,
                 Some(b'\\') => match self.text.get(at + 1) {
@@ -266,8 +274,7 @@ impl Scanner<'_, '_> {
                     }
                     _ => return Err(ScanError { at, what: "not an escape" }),
                 },
-                Some(0..0x20) => return Err(ScanError { at, what: "a control character inside a string" }),
-                Some(_) => at += 1,
+                Some(_) => return Err(ScanError { at, what: "a control character inside a string" }),
                 None => return Err(ScanError { at, what: "the text ends inside a string" }),
             }
         }

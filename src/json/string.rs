@@ -2,6 +2,8 @@
 
 use std::borrow::Cow;
 
+use super::bytes::plain_end;
+
 /// The content of a string, given what stands between its quotes. A lone surrogate escape becomes the three bytes
 /// that UTF-8 would have for it (as in WTF-8), so that no two different strings have one content.
 pub(crate) fn unescape(raw: &[u8]) -> Cow<'_, [u8]> {
@@ -11,9 +13,14 @@ pub(crate) fn unescape(raw: &[u8]) -> Cow<'_, [u8]> {
     let mut content = Vec::with_capacity(raw.len());
     let mut at = 0;
     while at < raw.len() {
-        let unit = Unit::at(raw, at);
-        content.extend_from_slice(unit.content());
-        at += unit.raw_len;
+        let end = plain_end(raw, at);
+        content.extend_from_slice(&raw[at..end]);
+        at = end;
+        if at < raw.len() {
+            let unit = Unit::at(raw, at);
+            content.extend_from_slice(unit.content());
+            at += unit.raw_len;
+        }
     }
     Cow::Owned(content)
 }
@@ -30,9 +37,14 @@ pub(crate) fn raw_offsets(raw: &[u8], offsets: &[usize]) -> Vec<usize> {
         .iter()
         .map(|&offset| {
             while in_content < offset && at < raw.len() {
-                let unit = Unit::at(raw, at);
-                in_content += unit.content_len;
-                at += unit.raw_len;
+                let plain = (plain_end(raw, at) - at).min(offset - in_content);
+                at += plain;
+                in_content += plain;
+                if in_content < offset && at < raw.len() {
+                    let unit = Unit::at(raw, at);
+                    in_content += unit.content_len;
+                    at += unit.raw_len;
+                }
             }
             at
         })
@@ -42,13 +54,12 @@ pub(crate) fn raw_offsets(raw: &[u8], offsets: &[usize]) -> Vec<usize> {
 /// Appends `text` as what stands between the quotes of a string: only what must be escaped is.
 pub(crate) fn escape_into(text: &[u8], out: &mut Vec<u8>) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
-    let mut copied = 0;
-    for (i, &byte) in text.iter().enumerate() {
-        if byte >= 0x20 && byte != b'"' && byte != b'\\' {
-            continue;
-        }
-        out.extend_from_slice(&text[copied..i]);
-        copied = i + 1;
+    let mut at = 0;
+    loop {
+        let end = plain_end(text, at);
+        out.extend_from_slice(&text[at..end]);
+        let Some(&byte) = text.get(end) else { return };
+        at = end + 1;
         match byte {
             b'"' => out.extend_from_slice(b"\\\""),
             b'\\' => out.extend_from_slice(b"\\\\"),
@@ -67,7 +78,6 @@ pub(crate) fn escape_into(text: &[u8], out: &mut Vec<u8>) {
             ]),
         }
     }
-    out.extend_from_slice(&text[copied..]);
 }
 
 /// Appends `text` as a JSON string with its quotes.

@@ -55,7 +55,15 @@ pub(super) fn field(bytes: &[u8], at: usize, end: usize) -> Result<Field, &'stat
 const BAD_NUMBER: &str = "a number is cut off or too long";
 
 /// The varint at `at`, and where it ends.
+#[inline(always)]
 pub(super) fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
+    match bytes.get(at) {
+        Some(&byte) if byte < 0x80 => Some((u64::from(byte), at + 1)),
+        _ => long_varint(bytes, at),
+    }
+}
+
+fn long_varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     let mut value = 0;
     for i in 0..10 {
         let byte = *bytes.get(at + i)?;

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::find::{Element, Finder, Located};
 use super::join::{Part, join};
 use super::pointer::{split_first, unescape_key};
-use super::select::{Segment, number};
+use super::select::{Segment, is_one, number};
 use super::sources::Source;
 use super::unfolded::Unfolded;
 use super::{Field, Join, Layout, Pointer};
@@ -421,7 +421,11 @@ impl<'r> Resolver<'r> {
                 found.warnings.push(Warning { code: "odd_length", message, path: located.path });
             } else if name == "mask" && len == all {
                 let json = self.find.tree.json(located.matches[0].node);
-                lengths[2] = items(&json).filter(|item| number(item) == Some(1.0)).count();
+                let mut ones = 0;
+                for item in items(&json) {
+                    ones += usize::from(is_one(item));
+                }
+                lengths[2] = ones;
             }
         }
     }

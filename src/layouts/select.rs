@@ -93,8 +93,21 @@ fn whole(json: &[u8], most: usize) -> Option<usize> {
     number(json).filter(|n| n.fract() == 0.0 && (0.0..=most as f64).contains(n)).map(|n| n as usize)
 }
 
+/// Whether a JSON text is the number one, or true.
+pub(crate) fn is_one(json: &[u8]) -> bool {
+    match json {
+        // Masks are made of these.
+        [b'1'] => true,
+        [b'0'] => false,
+        _ => number(json) == Some(1.0),
+    }
+}
+
 /// The number that a JSON text is; true is 1, false is 0.
 pub(crate) fn number(json: &[u8]) -> Option<f64> {
+    if let [digit @ b'0'..=b'9'] = json {
+        return Some(f64::from(digit - b'0'));
+    }
     match json {
         b"true" => Some(1.0),
         b"false" => Some(0.0),

@@ -67,16 +67,31 @@ pub(crate) fn hash(name: &[u8]) -> u32 {
 /// most objects have none of them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Keys {
-    /// A bit for the hash of each key of an object; none for another value, of which nothing is known.
+    /// A bit for the hash of each key; none if nothing is known of the value.
     bits: Vec<u64>,
 }
 
 impl Keys {
+    /// The keys of an object.
     pub(crate) fn of(tree: &mut dyn Tree, node: NodeId) -> Keys {
         let mut hashes = Vec::new();
-        let mut bits = Vec::new();
-        if tree.kind(node) == Kind::Object {
+        let is_object = tree.kind(node) == Kind::Object;
+        if is_object {
             tree.keys(node, &mut |key| hashes.push(hash(key)));
+        }
+        Keys::with(hashes, is_object)
+    }
+
+    /// The keys of all objects in a value.
+    pub(crate) fn inside(tree: &mut dyn Tree, node: NodeId) -> Keys {
+        let mut hashes = Vec::new();
+        let is_known = tree.keys_inside(node, &mut |key| hashes.push(hash(key)));
+        Keys::with(hashes, is_known)
+    }
+
+    fn with(hashes: Vec<u32>, is_known: bool) -> Keys {
+        let mut bits = Vec::new();
+        if is_known {
             // Sixteen bits a key, so that few have the bit of another.
             bits.resize((hashes.len() / 4 + 1).next_power_of_two(), 0);
         }
@@ -126,6 +141,10 @@ pub(crate) trait Tree {
     fn member(&mut self, object: NodeId, key: &str) -> Option<NodeId>;
     /// Tells the keys of an object.
     fn keys(&self, object: NodeId, tell: &mut dyn FnMut(&[u8]));
+    /// Tells the keys of all objects in a value, those in strings not, if the tree can tell them in one pass.
+    fn keys_inside(&self, _node: NodeId, _tell: &mut dyn FnMut(&[u8])) -> bool {
+        false
+    }
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId>;
     /// All elements of an array, in order.
     fn elements(&mut self, array: NodeId) -> Vec<NodeId>;

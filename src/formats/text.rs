@@ -49,6 +49,10 @@ impl Tree for JsonDocument<'_> {
         self.json.keys(object, tell);
     }
 
+    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(&[u8])) -> bool {
+        self.json.keys_inside(node, tell)
+    }
+
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
         self.json.element(array, index)
     }

@@ -212,6 +212,17 @@ impl Tree for Json<'_> {
         }
     }
 
+    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(&[u8])) -> bool {
+        let text = &self.documents[self.node(node).document as usize].text;
+        for string in node + 1..self.after(node) {
+            let Node { tag, end, .. } = self.node(string);
+            if tag == Tag::String && text.get(skip_space(text, end as usize)) == Some(&b':') {
+                tell(&unescape(self.inside_quotes(string)));
+            }
+        }
+        true
+    }
+
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
         match self.node(array) {
             Node { tag: Tag::Numbers, next: count, .. } if index < count as usize => {

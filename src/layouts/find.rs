@@ -40,8 +40,8 @@ pub(super) struct Finder<'r> {
     pub tree: Unfolded<'r>,
     view: &'r View,
     flattened: &'r [(&'static str, Place)],
-    /// The keys of each place of the view, and of those elsewhere.
-    keys: Vec<Keys>,
+    /// For each place of the view, flattened ones, those elsewhere, and for a bare body: the keys there, and all keys inside.
+    keys: Vec<(Keys, Keys)>,
 }
 
 impl<'r> Finder<'r> {
@@ -49,7 +49,10 @@ impl<'r> Finder<'r> {
     pub(super) fn new(mut tree: Unfolded<'r>, view: &'r View, flattened: &'r [(&'static str, Place)]) -> Finder<'r> {
         let mut keys = Vec::with_capacity(view.places.len());
         for (_, place) in view.places.iter().chain(flattened).chain(&view.elsewhere) {
-            keys.push(Keys::of(&mut tree, place.node));
+            keys.push((Keys::of(&mut tree, place.node), Keys::inside(&mut tree, place.node)));
+        }
+        if let Some((place, there)) = &view.bare {
+            keys.push((there.clone(), Keys::inside(&mut tree, place.node)));
         }
         Finder { tree, view, flattened, keys }
     }
@@ -69,10 +72,16 @@ impl<'r> Finder<'r> {
         None
     }
 
-    /// Whether a pointer into the span may find something, as the keys of its places tell.
+    /// Whether a pointer into the span may find something, as the keys in its places tell.
     pub(super) fn may_be_there(&mut self, pointer: &Pointer) -> bool {
-        let may = |keys: &Keys| pointer.second.is_none_or(|hash| keys.may_have(hash));
-        self.keys.iter().any(may) || self.view.bare.as_ref().is_some_and(|(_, keys)| may(keys))
+        for (there, inside) in &self.keys {
+            if pointer.second.is_none_or(|hash| there.may_have(hash))
+                && pointer.last.is_none_or(|hash| inside.may_have(hash))
+            {
+                return true;
+            }
+        }
+        false
     }
 
     /// Whether a pointer finds anything, in the span or in another record of it.

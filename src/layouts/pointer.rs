@@ -17,6 +17,8 @@ pub(crate) struct Pointer {
     pub text: String,
     /// The hash of the second step, if that is a key: most pointers into a span are seen by it to lead nowhere.
     pub second: Option<u32>,
+    /// The hash of the last key after the first step, if it is one of an object and no step goes into a string.
+    pub last: Option<u32>,
 }
 
 impl Pointer {
@@ -38,8 +40,22 @@ impl Pointer {
             }
             rest = after;
         }
-        let second = steps(text).nth(1).filter(|step| is_key(step)).and_then(unescape_key);
-        Ok(Pointer { text: text.to_owned(), second: second.map(|key| hash(key.as_bytes())) })
+        let (mut second, mut last) = (None, None);
+        for (i, step) in steps(text).enumerate().skip(1) {
+            if matches!(step, "!json" | "!repr") {
+                last = None;
+                break;
+            }
+            let key = unescape_key(step).filter(|_| is_key(step)).map(|key| hash(key.as_bytes()));
+            if i == 1 {
+                second = key;
+            }
+            // A number may be the place in a list.
+            if !step.bytes().any(|byte| byte.is_ascii_digit()) {
+                last = key.or(last);
+            }
+        }
+        Ok(Pointer { text: text.to_owned(), second, last })
     }
 
     /// The encoding that the last step names.

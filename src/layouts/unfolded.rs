@@ -252,6 +252,10 @@ impl Tree for Unfolded<'_> {
         }
     }
 
+    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(&[u8])) -> bool {
+        !Self::is_folded(node) && self.tree.keys_inside(node, tell)
+    }
+
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
         match array >> SHIFT {
             DOTTED => {

@@ -171,6 +171,11 @@ impl Tree for OtlpProto<'_> {
         }
     }
 
+    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(&[u8])) -> bool {
+        let (role, node) = role(node);
+        role == JSON && self.json.keys_inside(node, tell)
+    }
+
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
         match role(array) {
             (JSON, array) => shown(JSON, self.json.element(array, index)?),

@@ -235,6 +235,11 @@ impl Tree for Typed<'_, '_> {
         }
     }
 
+    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(&[u8])) -> bool {
+        let (role, node) = role(node);
+        role == PLAIN && self.stored().keys_inside(node, tell)
+    }
+
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
         match role(array) {
             (VALUE, _) => shown(VALUE, self.items(array).get(index).copied()?),

@@ -7,9 +7,7 @@ export class UsageError extends Error {}
 
 /** @satisfies {OptionTable} */
 const COMMON = {
-  format: { type: "string" },
   layout: { type: "string", multiple: true },
-  output: { type: "string", short: "o" },
   report: { type: "string" },
   strict: { type: "boolean" },
   help: { type: "boolean", short: "h" },
@@ -17,7 +15,13 @@ const COMMON = {
 };
 
 /** @satisfies {OptionTable} */
-const ENRICH = {
+const FILES = {
+  format: { type: "string" },
+  output: { type: "string", short: "o" },
+};
+
+/** What every command has that enriches. @satisfies {OptionTable} */
+export const ENRICHING = {
   ...COMMON,
   tokenizer: { type: "string", short: "t", multiple: true },
   config: { type: "string" },
@@ -60,13 +64,24 @@ const CHOICES = {
  * @returns {Settings}
  */
 export function parse(command, args) {
-  const { values, positionals } = parseTable(command === "enrich" ? ENRICH : COMMON, args);
+  return parseOptions({ ...(command === "enrich" ? ENRICHING : COMMON), ...FILES }, args).settings;
+}
+
+/**
+ * What is given for a table of options: as settings, and by the names of the options.
+ *
+ * @param {OptionTable} options
+ * @param {string[]} args
+ * @returns {{ settings: Settings, values: Record<string, any> }}
+ */
+export function parseOptions(options, args) {
+  const { values, positionals } = parseTable(options, args);
   for (const [name, choices] of Object.entries(CHOICES)) {
     const value = values[name];
     if (value === undefined || choices.includes(value)) continue;
     throw new UsageError(`--${name} must be ${choices.join(", ")}, not \`${value}\``);
   }
-  return {
+  const settings = {
     files: positionals.length > 0 ? positionals : ["-"],
     output: values.output,
     report: values.report ?? "summary",
@@ -83,10 +98,11 @@ export function parse(command, args) {
     dropIds: values["drop-ids"] ?? false,
     maxTextChars: wholeNumber("max-text-chars", values["max-text-chars"]),
   };
+  return { settings, values };
 }
 
 /** @param {string} name @param {string | undefined} text */
-function wholeNumber(name, text) {
+export function wholeNumber(name, text) {
   if (text === undefined) return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
   throw new UsageError(`--${name} must be a whole number, not \`${text}\``);

@@ -3,10 +3,12 @@ export const MAIN = `token2text: finds token ids in LLM traces and writes the te
 Usage:
   token2text enrich [FILE...] --tokenizer T [options]
   token2text strip  [FILE...] [options]
+  token2text mlflow enrich --tracking-uri U --experiment E --tokenizer T [options]
 
 Commands:
   enrich   add the text of every list of token ids
   strip    take the text out again that enrich has added
+  mlflow   add the text to traces that an MLflow server has stored
 
 Options:
   -h, --help      this text; after a command, its options
@@ -16,10 +18,12 @@ FILE is a JSON document, JSON lines, an event stream or a protobuf request of OT
 standard input.
 `;
 
-const COMMON = `      --format F         the wire format: auto (default), record, otlp-json, otlp-proto, mlflow, weave, trackio or sse
-      --layout FILE      use this layout, a JSON file or the name of a built-in one, instead of all built-in ones
+const LAYOUT = `      --layout FILE      use this layout, a JSON file or the name of a built-in one, instead of all built-in ones
                          (\`auto\`); may be repeated, the first that fits counts
-  -o, --output OUT       a file, or a folder for several files; compressed if it ends in .gz; without it the
+`;
+
+const COMMON = `      --format F         the wire format: auto (default), record, otlp-json, otlp-proto, mlflow, weave, trackio or sse
+${LAYOUT}  -o, --output OUT       a file, or a folder for several files; compressed if it ends in .gz; without it the
                          standard output
       --report KIND      on the standard error: summary (default), json (a line per record) or none
   -h, --help             this text
@@ -28,12 +32,7 @@ const COMMON = `      --format F         the wire format: auto (default), record
 const EXIT = `Exit status: 0 done; 1 something was skipped and --strict was given; 2 wrong usage or unreadable input.
 `;
 
-export const ENRICH = `Usage: token2text enrich [FILE...] --tokenizer T [options]
-
-Writes the text next to the token ids of each record and changes nothing else.
-
-Options:
-  -t, --tokenizer T      a tokenizer.json (path or URL, plain or gzip), or the folder that holds it; may be
+const DECODING = `  -t, --tokenizer T      a tokenizer.json (path or URL, plain or gzip), or the folder that holds it; may be
                          repeated with a pattern on the model name:
                          --tokenizer 'Qwen/*=qwen.json' --tokenizer other.json
       --config FILE      tokenizer_config.json, for --compat transformers4 or transformers5
@@ -43,7 +42,14 @@ Options:
                          leave special tokens out of the text
       --drop-ids         take ids out when their text is written and says everything
       --max-text-chars N cut each text after N characters
-      --strict           exit with 1 if ids were skipped or a line is broken
+`;
+
+export const ENRICH = `Usage: token2text enrich [FILE...] --tokenizer T [options]
+
+Writes the text next to the token ids of each record and changes nothing else.
+
+Options:
+${DECODING}      --strict           exit with 1 if ids were skipped or a line is broken
 ${COMMON}
 ${EXIT}
 Examples:
@@ -60,3 +66,35 @@ Options:
       --strict           exit with 1 if a line is broken
 ${COMMON}
 ${EXIT}`;
+
+export const MLFLOW = `Usage: token2text mlflow enrich --tracking-uri U --experiment E --tokenizer T [options]
+
+Reads the traces that an MLflow server has stored and decodes their token ids. Nothing is written unless a mode says so.
+
+Options:
+      --tracking-uri U   the address of the server: http://127.0.0.1:5000; or MLFLOW_TRACKING_URI
+      --experiment E     the name of the experiment; or MLFLOW_EXPERIMENT_NAME, or MLFLOW_EXPERIMENT_ID
+      --filter F         only these traces, in MLflow's language: "tags.step = '3'"
+      --limit N          no more than N traces, the oldest first
+      --mode MODE        view (default): write nothing; annotate: add each text as an assessment of its span;
+                         in-place: write the text into the spans, set what the list of traces shows, and tag the
+                         trace token2text.version. There is no way back from in-place
+      --dry-run          write nothing, only tell
+  -o, --output DIR       write the spans of each trace with their texts into a folder, as MLflow's JSON
+${DECODING}${LAYOUT}      --strict           exit with 1 if something was skipped
+      --report KIND      on the standard error: summary (default), json (a line per trace) or none
+  -h, --help             this text
+
+The name and password are read from MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or a token from
+MLFLOW_TRACKING_TOKEN. Doing it again, also after it was interrupted, takes up only traces that are not done. Unfinished
+traces wait for the next time.
+
+A trainer without a server leaves a file of sqlite, for example mlruns.db. Serve it, then enrich it:
+  mlflow server --backend-store-uri sqlite:////tmp/mlruns.db --workers 1
+
+Exit status: 0 done; 1 something was skipped and --strict was given; 2 wrong usage, no answer, or a trace that could not be
+read or written.
+
+Example:
+  token2text mlflow enrich --tracking-uri http://127.0.0.1:5000 --experiment rollouts -t tokenizer.json --mode in-place
+`;

@@ -13,6 +13,11 @@ const COMMANDS = {
   strip: { prepare: prepareStrip, help: help.STRIP },
 };
 
+/** Commands that work on what a server has stored, each with its own commands. */
+const SERVERS = {
+  mlflow: async () => (await import("./mlflow.js")).mlflow,
+};
+
 /**
  * Runs the command line.
  *
@@ -40,9 +45,10 @@ function endQuietly(error) {
 
 /** @param {string[]} args */
 async function dispatch([name, ...args]) {
-  if (name === undefined) throw new UsageError("a command is missing: enrich or strip; `token2text --help` tells more");
+  if (name === undefined) throw new UsageError("a command is missing: enrich, strip or mlflow; `token2text --help` tells more");
   if (name === "--help" || name === "-h") return print(help.MAIN);
   if (name === "--version") return print(`${version()}\n`);
+  if (name in SERVERS) return (await SERVERS[/** @type {keyof typeof SERVERS} */ (name)]())(args);
   if (name !== "enrich" && name !== "strip") {
     throw new UsageError(`there is no command \`${name}\`; \`token2text --help\` lists them`);
   }

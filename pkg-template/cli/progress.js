@@ -4,7 +4,7 @@ export class Progress {
   #records = 0;
   #shown = 0;
   #visible;
-  /** @type {{ name: string, size?: number }} */
+  /** @type {{ name: string, size?: number, records?: number }} */
   #file = { name: "" };
 
   /** @param {boolean} visible */
@@ -14,9 +14,12 @@ export class Progress {
 
   /** @param {string} name @param {number} [size] */
   startFile(name, size) {
-    this.#file = { name, size };
-    this.#bytes = 0;
-    this.#records = 0;
+    this.#start({ name, size });
+  }
+
+  /** Of something that is counted in records alone. @param {string} name @param {number} records */
+  startRecords(name, records) {
+    this.#start({ name, records });
   }
 
   /** @param {number} count */
@@ -26,7 +29,12 @@ export class Progress {
   }
 
   addRecord() {
-    this.#records++;
+    this.addRecords(1);
+  }
+
+  /** @param {number} count */
+  addRecords(count) {
+    this.#records += count;
     this.#show();
   }
 
@@ -36,12 +44,20 @@ export class Progress {
     this.#shown = 0;
   }
 
+  /** @param {{ name: string, size?: number, records?: number }} file */
+  #start(file) {
+    this.#file = file;
+    this.#bytes = 0;
+    this.#records = 0;
+  }
+
   #show() {
     const now = Date.now();
     if (!this.#visible || now - this.#shown < 100) return;
     this.#shown = now;
-    const { name, size } = this.#file;
-    const part = size ? `${Math.min(100, Math.floor((this.#bytes / size) * 100))} %` : formatBytes(this.#bytes);
+    const { name, size, records } = this.#file;
+    const [done, all] = records === undefined ? [this.#bytes, size] : [this.#records, records];
+    const part = all ? `${Math.min(100, Math.floor((done / all) * 100))} %` : formatBytes(this.#bytes);
     process.stderr.write(`\r\x1b[K${name}: ${part}, ${this.#records} records`);
   }
 }

@@ -49,13 +49,13 @@ export class Summary {
     this.#broken.add(code, 1, `${where}: ${message}`);
   }
 
-  /** The summary of `enrich`. */
-  toString() {
+  /** The summary of `enrich`. @param {string} [done] What became of texts. */
+  toString(done = "written") {
     const { spans, decoded, kept, replaced, ids, idsDropped, shortened, unknownIds, different, spansWithoutIds } = this.#counts;
-    const lines = [`${count(spans, "record")}: ${count(decoded + replaced, "text")} written; ${count(ids, "token id")}`];
+    const lines = [`${count(spans, "record")}: ${count(decoded + replaced, "text")} ${done}; ${count(ids, "token id")}`];
     if (kept > 0) lines.push(`${count(kept, "text")} already there and kept`);
     if (different > 0) lines.push(`  ${different} of them other than what the ids say`);
-    if (replaced > 0) lines.push(`${count(replaced, "text")} written over another value`);
+    if (replaced > 0) lines.push(`${count(replaced, "text")} ${done} over another value`);
     if (idsDropped > 0) lines.push(`${count(idsDropped, "token id")} taken out`);
     if (shortened > 0) lines.push(`${count(shortened, "text")} shortened`);
     if (unknownIds > 0) lines.push(`${count(unknownIds, "id")} unknown to the tokenizer and left out of the text`);
@@ -95,6 +95,6 @@ class Kinds {
 }
 
 /** @param {number} n @param {string} noun */
-function count(n, noun) {
+export function count(n, noun) {
   return `${n} ${noun}${n === 1 ? "" : "s"}`;
 }

@@ -1,0 +1,133 @@
+/** Real servers on free ports of this machine, which end with the tests whatever happens. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+/** Programs of the environment that `scripts/venv.sh integration` makes. */
+export const BIN = join(ROOT, ".cache/venv-integration/bin");
+const START_MILLIS = 180_000;
+const STOP_MILLIS = 10_000;
+
+/** @type {Set<import("node:child_process").ChildProcess>} */
+const running = new Set();
+process.on("exit", () => running.forEach((child) => kill(child, "SIGKILL")));
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+
+/**
+ * @typedef {object} ServerOptions
+ * @property {string} name
+ * @property {(port: number) => string[]} command Program and arguments.
+ * @property {Record<string, string>} [env]
+ * @property {string} health Path that answers with success once the server is ready.
+ */
+
+/** A program that serves HTTP, with a folder of its own that outlives a restart. */
+export class Server {
+  #options;
+  /** @type {import("node:child_process").ChildProcess | undefined} */
+  #child;
+  #folder;
+  port = 0;
+
+  /** @param {ServerOptions} options */
+  constructor(options) {
+    this.#options = options;
+    this.#folder = mkdtempSync(join(tmpdir(), `token2text-${options.name}-`));
+  }
+
+  get url() {
+    return `http://127.0.0.1:${this.port}`;
+  }
+
+  /** Where the server keeps its files; also its working directory. */
+  get folder() {
+    return this.#folder;
+  }
+
+  /** Starts it, on the port of before if it was started already. */
+  async start() {
+    const { name, command, env, health } = this.#options;
+    this.port ||= await freePort();
+    mkdirSync(this.#folder, { recursive: true });
+    const log = openSync(this.#logFile, "a");
+    const [program, ...args] = command(this.port);
+    // A group of its own: a server has workers, which end with it.
+    const child = spawn(program, args, { cwd: this.#folder, env: { ...process.env, ...env }, stdio: ["ignore", log, log], detached: true });
+    closeSync(log);
+    running.add(child);
+    this.#child = child;
+    let failed = "";
+    child.once("error", (error) => (failed = error.message));
+    const deadline = Date.now() + START_MILLIS;
+    while (!(await isHealthy(this.url + health))) {
+      if (failed || child.exitCode !== null || Date.now() > deadline) {
+        await this.stop();
+        throw new Error(`${name} did not start ${failed}\n${this.log()}`);
+      }
+      await new Promise((resolve) => setTimeout(resolve, 200));
+    }
+    return this;
+  }
+
+  /** Ends it at once, as a crash would. */
+  async stop() {
+    const child = this.#child;
+    this.#child = undefined;
+    if (!child || !running.delete(child)) return;
+    const ended = child.exitCode !== null || child.pid === undefined ? undefined : once(child, "exit");
+    kill(child, "SIGTERM");
+    const timer = setTimeout(() => kill(child, "SIGKILL"), STOP_MILLIS);
+    await ended;
+    clearTimeout(timer);
+    kill(child, "SIGKILL");
+  }
+
+  /** Ends it and takes its files away. */
+  async dispose() {
+    await this.stop();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  /** The end of what the server said. */
+  log() {
+    return readFileSync(this.#logFile, "utf8").split("\n").slice(-60).join("\n");
+  }
+
+  get #logFile() {
+    return join(this.#folder, "server.log");
+  }
+}
+
+/** The whole group. @param {import("node:child_process").ChildProcess} child @param {NodeJS.Signals} signal */
+function kill(child, signal) {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch {
+    // it has ended
+  }
+}
+
+/** @param {string} url */
+async function isHealthy(url) {
+  try {
+    return (await fetch(url, { signal: AbortSignal.timeout(2000) })).ok;
+  } catch {
+    return false;
+  }
+}
+
+/** A port that nobody listens on. @returns {Promise<number>} */
+export async function freePort() {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = /** @type {import("node:net").AddressInfo} */ (probe.address());
+  probe.close();
+  await once(probe, "close");
+  return port;
+}

@@ -46,10 +46,11 @@ export class ArtifactRoute {
   async upload(trace) {
     const traceId = `tr-${trace[0].traceId}`;
     const id = encodeURIComponent(traceId);
-    const read = await this.client.send(`/api/3.0/mlflow/traces/${id}`);
-    if (read.status !== "success" && read.httpStatus !== 404) return read;
+    // Of several: a trace that there is not is no error there, which a browser would tell.
+    const read = await this.client.send("/api/3.0/mlflow/traces/batchGetInfos", { json: { trace_ids: [traceId] } });
+    if (read.status !== "success") return read;
     /** @type {TraceInfo | undefined} */
-    const before = read.status === "success" ? jsonOf(read).trace.trace_info : undefined;
+    const before = jsonOf(read).trace_infos?.[0];
     if (before?.tags?.[SPANS_LOCATION] !== undefined) {
       return failure("refused", `the spans of ${traceId} are in the server's database, which a file does not reach; send them by OTLP`);
     }

@@ -5,8 +5,8 @@ import { ArtifactRoute } from "./mlflow-artifacts.js";
 import { forMlflow } from "./mlflow-attributes.js";
 import { MlflowClient, errorCode, jsonOf } from "./mlflow-client.js";
 import { logGenerations } from "./mlflow-generations.js";
-import { previewBody, previewsFor } from "./mlflow-previews.js";
-import { storedSpans } from "./mlflow-spans.js";
+import { outermostTexts, previewBody, previewsFor } from "./mlflow-previews.js";
+import { storedSpans, toStored } from "./mlflow-spans.js";
 import { groupBy, joinSpans, splitSpans, storable } from "./otlp.js";
 
 /** @typedef {import("./otlp.js").WireSpan} WireSpan */
@@ -31,14 +31,19 @@ const MAX_BATCH_SPANS = 100;
 const MAX_BATCH_BYTES = 4_000_000;
 /** Answers about the spans, not about who asks. */
 const ABOUT_SPANS = [400, 413, 422, 500];
-const MAX_SET_ASIDE = 10_000;
+/** Traces that an exporter remembers; older ones are forgotten. */
+const MAX_REMEMBERED = 10_000;
 
 /** Sends spans to a server of MLflow. One export at a time; nothing is tried again, see `withRetry`. */
 export class MlflowExporter {
   #client;
   #route;
-  /** Traces that the server will never take. @type {Map<string, Token2TextError>} */
-  #setAside = new Map();
+  #memory = {
+    /** Traces that the server will never take. @type {Map<string, Token2TextError>} */
+    setAside: new Map(),
+    /** Traces whose root has not come yet. @type {Map<string, true>} */
+    open: new Map(),
+  };
 
   /**
    * @param {import("./mlflow-client.js").MlflowOptions & ExporterOptions} options
@@ -96,7 +101,7 @@ export class MlflowExporter {
       if (repairs.length > 0) repaired.push({ traceId: span.traceId, spanId: span.spanId, repairs });
       return { ...span, bytes };
     });
-    const delivery = new Delivery(this.#client, experiment.id, this.#setAside);
+    const delivery = new Delivery(this.#client, experiment.id, this.#memory);
     const traces = groupBy(spans, (span) => span.traceId).map(([, trace]) => forMlflow(trace));
     const stopped = await (this.#route === "otlp" ? delivery.sendTraces(traces) : delivery.uploadTraces(traces));
     this.#forgetOldest();
@@ -108,9 +113,11 @@ export class MlflowExporter {
   }
 
   #forgetOldest() {
-    for (const traceId of this.#setAside.keys()) {
-      if (this.#setAside.size <= MAX_SET_ASIDE) return;
-      this.#setAside.delete(traceId);
+    for (const traces of Object.values(this.#memory)) {
+      for (const traceId of traces.keys()) {
+        if (traces.size <= MAX_REMEMBERED) break;
+        traces.delete(traceId);
+      }
     }
   }
 }
@@ -120,11 +127,16 @@ class Delivery {
   /** @type {Rejected[]} */
   rejected = [];
 
-  /** @param {MlflowClient} client @param {string} experimentId @param {Map<string, Token2TextError>} setAside */
-  constructor(client, experimentId, setAside) {
+  /**
+   * @param {MlflowClient} client
+   * @param {string} experimentId
+   * @param {{ setAside: Map<string, Token2TextError>, open: Map<string, true> }} memory
+   */
+  constructor(client, experimentId, { setAside, open }) {
     this.client = client;
     this.experimentId = experimentId;
     this.setAside = setAside;
+    this.open = open;
   }
 
   /** @param {WireSpan[][]} traces @returns {Promise<Retryable | Failure | undefined>} */
@@ -134,9 +146,14 @@ class Delivery {
       if (stopped) return stopped;
     }
     const refused = new Set(this.rejected.map(({ spanId, traceId }) => `${traceId} ${spanId}`));
-    for (const root of traces.flat().filter(({ parentId, traceId, spanId }) => parentId === "" && !refused.has(`${traceId} ${spanId}`))) {
-      const stopped = await this.#setPreviews(`tr-${root.traceId}`);
+    for (const trace of traces) {
+      const [{ traceId }] = trace;
+      const root = trace.find(({ parentId }) => parentId === "");
+      const isClosed = root !== undefined && !refused.has(`${traceId} ${root.spanId}`);
+      const stopped = isClosed ? await this.#setPreviews(traceId, trace) : undefined;
       if (stopped) return stopped;
+      if (isClosed) this.open.delete(traceId);
+      else this.open.set(traceId, true);
     }
     return undefined;
   }
@@ -191,20 +208,28 @@ class Delivery {
   }
 
   /**
-   * The server takes previews from the root's inputs and output, which are ids or nothing. The texts may have come with
-   * earlier requests, so they are read from what is stored.
+   * The server takes previews from the root's inputs and output, which are ids or nothing. Of a trace that came in parts the
+   * texts are read from what is stored.
    *
-   * @param {string} traceId
+   * @param {string} hexId
+   * @param {WireSpan[]} trace
    * @returns {Promise<Retryable | Failure | undefined>}
    */
-  async #setPreviews(traceId) {
-    const id = encodeURIComponent(traceId);
+  async #setPreviews(hexId, trace) {
+    const id = `tr-${hexId}`;
+    const texted = trace.filter(({ bytes }) => new TextDecoder("latin1").decode(bytes).includes("_text"));
+    let spans = texted.length > 0 ? trace.map(({ bytes }) => toStored(bytes)) : [];
+    if (this.open.has(hexId)) {
+      const stored = await this.client.send(`/ajax-api/3.0/mlflow/get-trace-artifact?request_id=${id}`);
+      if (stored.status !== "success") return stored;
+      spans = storedSpans(stored.body);
+    }
+    const { prompt, response } = outermostTexts(spans);
+    if (prompt === undefined && response === undefined) return undefined;
     const read = await this.client.send(`/api/3.0/mlflow/traces/${id}`);
     if (read.status !== "success") return read;
     const info = jsonOf(read).trace?.trace_info;
-    const stored = await this.client.send(`/ajax-api/3.0/mlflow/get-trace-artifact?request_id=${id}`);
-    if (stored.status !== "success") return stored;
-    const previews = previewsFor(info, storedSpans(stored.body));
+    const previews = previewsFor(info, spans);
     if (Object.keys(previews).length === 0) return undefined;
     const posted = await this.client.send("/api/3.0/mlflow/traces", { json: previewBody(info, previews) });
     return posted.status === "success" ? undefined : posted;

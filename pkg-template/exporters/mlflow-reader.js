@@ -132,7 +132,13 @@ export class MlflowReader {
    * @throws {import("../errors.js").Token2TextError} If the server cannot be asked, or its spans are none.
    */
   async enrich(traceId, enricher, options = {}) {
-    return new WriteBack(this, this.#send, enricher, options).run(traceId);
+    const store = {
+      send: this.#send,
+      info: (/** @type {string} */ id) => this.info(id),
+      spans: (/** @type {string} */ id) => this.spans(id),
+      reachesOtlp: !this.#client.isForeignWithLogin,
+    };
+    return new WriteBack(store, enricher, options).run(traceId);
   }
 }
 

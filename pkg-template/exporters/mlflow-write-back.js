@@ -20,6 +20,7 @@ import { concat } from "./wire.js";
  * @property {Mode} [mode] Default: `"view"`.
  * @property {boolean} [dryRun] Finds out what would be done. Default: false.
  */
+/** The server, as a WriteBack sees it. @typedef {{ send: Send, info: (traceId: string) => Promise<TraceInfo>, spans: (traceId: string) => Promise<Uint8Array<ArrayBuffer>>, reachesOtlp: boolean }} Store */
 /**
  * What was done, or would be.
  *
@@ -33,7 +34,7 @@ import { concat } from "./wire.js";
  * @property {Uint8Array<ArrayBuffer>} [body] The spans with their texts, as the server's JSON.
  * @property {Report} [report]
  */
-/** @typedef {"done-before" | "in-progress" | "archived" | "foreign-id" | "unsendable" | "stored-otherwise"} SkipReason */
+/** @typedef {"done-before" | "in-progress" | "archived" | "foreign-id" | "unsendable" | "cross-origin" | "stored-otherwise"} SkipReason */
 
 /** The value of the mark: how texts are written. */
 const VERSION = "1";
@@ -57,15 +58,13 @@ class Skip extends Error {
 
 export class WriteBack {
   /**
-   * @param {Pick<import("./mlflow-reader.js").MlflowReader, "info" | "spans">} reader
-   * @param {Send} send
+   * @param {Store} store
    * @param {AnyEnricher} enricher
    * @param {WriteOptions} options
    */
-  constructor(reader, send, enricher, { mode = "view", dryRun = false }) {
+  constructor(store, enricher, { mode = "view", dryRun = false }) {
     if (!(mode in MARKS)) throw new Token2TextError("invalid_options", `mode is "view", "annotate" or "in-place", not \`${mode}\``);
-    this.reader = reader;
-    this.send = send;
+    this.store = store;
     this.enricher = enricher;
     this.mode = mode;
     this.writes = mode !== "view" && !dryRun;
@@ -83,10 +82,10 @@ export class WriteBack {
 
   /** @param {string} traceId @returns {Promise<Outcome>} */
   async #run(traceId) {
-    const info = await this.reader.info(traceId);
+    const info = await this.store.info(traceId);
     if (this.mode !== "view") this.#refuseUnfit(info);
-    const before = await this.reader.spans(traceId);
-    const { body, report } = await this.enricher.enrichBody(before, { url: "/get-trace-artifact" });
+    const before = await this.store.spans(traceId);
+    const { body, report } = await this.enricher.enrichBody(before, { url: "/ajax-api/3.0/mlflow/get-trace-artifact" });
     const { decoded, replaced, kept } = report.totals;
     const nothing = { status: /** @type {const} */ ("unchanged"), spans: 0, previews: false, body, report };
     if (decoded + replaced + kept === 0) return nothing;
@@ -105,14 +104,14 @@ export class WriteBack {
     const changed = changedSpans(before, body);
     const previews = previewsFor(info, storedSpans(body));
     const setsPreviews = differ(info, previews);
-    const messages = this.mode === "in-place" ? prepared(info, changed) : [];
+    const messages = this.mode === "in-place" ? prepared(info, changed, this.store) : [];
     if (this.writes) {
       if (changed.length > 0) await this.#writeSpans(info, messages, body);
-      if (setsPreviews) await this.send("/api/3.0/mlflow/traces", { json: previewBody(info, previews) });
+      if (setsPreviews) await this.store.send("/api/3.0/mlflow/traces", { json: previewBody(info, previews) });
       await this.#mark(info.trace_id);
     }
     if (changed.length === 0 && !setsPreviews) return {};
-    const wrong = this.writes ? changedSpans(body, await this.reader.spans(info.trace_id)) : [];
+    const wrong = this.writes ? changedSpans(body, await this.store.spans(info.trace_id)) : [];
     const detail = `the server stored ${wrong.length} spans of ${info.trace_id} in another form than they were sent`;
     const otherwise = wrong.length > 0 ? { reason: /** @type {const} */ ("stored-otherwise"), detail } : {};
     return { status: "changed", spans: changed.length, previews: setsPreviews, ...otherwise };
@@ -127,17 +126,17 @@ export class WriteBack {
   /** @param {TraceInfo} info @param {Uint8Array[]} messages @param {Uint8Array} body */
   async #writeSpans(info, messages, body) {
     if (!isInDatabase(info)) {
-      await this.send(String(spansPath(info)), { method: "PUT", body, headers: { "content-type": "application/json" } });
+      await this.store.send(String(spansPath(info)), { method: "PUT", body, headers: { "content-type": "application/json" } });
       return;
     }
     const experimentId = info.trace_location.mlflow_experiment?.experiment_id ?? "0";
     const headers = { "content-type": "application/x-protobuf", "x-mlflow-experiment-id": experimentId };
-    await this.send("/v1/traces", { body: requestOf(messages), headers, gzip: true });
+    await this.store.send("/v1/traces", { body: requestOf(messages), headers, gzip: true });
   }
 
   /** The last step: until then all is done again. @param {string} traceId */
   async #mark(traceId) {
-    await this.send(`/api/3.0/mlflow/traces/${encodeURIComponent(traceId)}/tags`, { method: "PATCH", json: { key: MARKS[this.mode], value: VERSION } });
+    await this.store.send(`/api/3.0/mlflow/traces/${encodeURIComponent(traceId)}/tags`, { method: "PATCH", json: { key: MARKS[this.mode], value: VERSION } });
   }
 
   /**
@@ -169,7 +168,7 @@ export class WriteBack {
   async #assess(traceId, spanId, name, text, path) {
     const source = { source_type: "CODE", source_id: SOURCE };
     const assessment = { assessment_name: name, source, feedback: { value: text }, metadata: { path: path.slice(0, 250) }, span_id: spanId };
-    await this.send(`/api/3.0/mlflow/traces/${encodeURIComponent(traceId)}/assessments`, { json: { assessment } });
+    await this.store.send(`/api/3.0/mlflow/traces/${encodeURIComponent(traceId)}/assessments`, { json: { assessment } });
   }
 }
 
@@ -188,13 +187,17 @@ function isInDatabase({ tags = {} }) {
  *
  * @param {TraceInfo} info
  * @param {ExactObject[]} changed
+ * @param {Store} store
  */
-function prepared(info, changed) {
+function prepared(info, changed, { reachesOtlp }) {
   const { trace_id: id, tags = {} } = info;
   if (!isInDatabase(info)) {
     if (tags[SPANS_LOCATION] !== undefined) throw new Skip("archived", `the spans of ${id} are at ${tags[SPANS_LOCATION]}, where they cannot be changed`);
     if (spansPath(info) === undefined) throw new Skip("archived", `the spans of ${id} are not on the server, so they cannot be changed`);
     return [];
+  }
+  if (!reachesOtlp) {
+    throw new Skip("cross-origin", `where MLflow has a login, a page of another origin cannot change ${id}; the mode "annotate" can, and so can the command`);
   }
   if (changed.some((span) => `tr-${traceIdOf(span)}` !== id)) {
     throw new Skip("foreign-id", `the spans of ${id} belong to a trace of another id, and OTLP would make a new trace of them`);
@@ -207,10 +210,19 @@ function prepared(info, changed) {
   }
 }
 
-/** The spans of `after` that are not the same in `before`. @param {Uint8Array} before @param {Uint8Array} after */
+/** The spans of `after` that do not say the same in `before`. @param {Uint8Array} before @param {Uint8Array} after */
 function changedSpans(before, after) {
-  const known = new Map(storedSpans(before).map((span) => [span.get("span_id"), stringifyExact(span)]));
-  return storedSpans(after).filter((span) => known.get(span.get("span_id")) !== stringifyExact(span));
+  const known = new Map(storedSpans(before).map((span) => [span.get("span_id"), content(span)]));
+  return storedSpans(after).filter((span) => known.get(span.get("span_id")) !== content(span));
+}
+
+/** What a span says, without the spaces and escapes of its attributes, which the server writes in its own way. @param {ExactObject} span */
+function content(span) {
+  const attributes = [...members(span.get("attributes"))].map(([key, json]) => {
+    const value = typeof json === "string" ? tryParseExact(json) : undefined;
+    return /** @type {const} */ ([key, value === undefined ? json : value]);
+  });
+  return stringifyExact(new Map([...span, ["attributes", new Map(attributes)]]));
 }
 
 /** The value at an address of a report. @param {Exact} document @param {string} path */

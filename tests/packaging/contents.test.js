@@ -30,15 +30,16 @@ test("package.json names only files that exist, and no dependency", () => {
 
 test("every promised way in is there", () => {
   const promised = ["token2text", "token2text/inline", "token2text/worker", "token2text/worker-host"];
+  const exporters = ["token2text/exporters/mlflow"];
   const files = ["token2text/slim_bg.wasm", "token2text/general_bg.wasm", "token2text/package.json"];
-  assert.deepEqual(entries.toSorted(), [...promised, ...files].toSorted());
+  assert.deepEqual(entries.toSorted(), [...promised, ...exporters, ...files].toSorted());
 });
 
 test("every way in resolves, and nothing else", async () => {
   const resolve = `for (const entry of ${JSON.stringify(entries)}) console.log(import.meta.resolve(entry))`;
   const resolved = (await run(project, "node", ["--input-type=module", "-e", resolve])).trim().split("\n");
   assert.equal(new Set(resolved).size, entries.length);
-  for (const url of resolved) assert.match(url, /^file:.*\/node_modules\/token2text\/[\w.-]+$/);
+  for (const url of resolved) assert.match(url, /^file:.*\/node_modules\/token2text\/(exporters\/)?[\w.-]+$/);
   const probe = 'import("token2text/tokenizer.js").catch((error) => console.log(error.code))';
   assert.equal(await run(project, "node", ["-e", probe]), "ERR_PACKAGE_PATH_NOT_EXPORTED\n");
 });

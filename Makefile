@@ -92,6 +92,7 @@ test: prerequisites-test ## everything below, setting up what it needs
 	@$(MAKE) types
 	@$(MAKE) test-js
 	@$(MAKE) test-packaging
+	@$(MAKE) test-integration
 	@echo "ok: everything"
 
 .PHONY: fmt-check
@@ -162,6 +163,12 @@ test-packaging: build tools-packaging ## the packed package in every runtime, bu
 	node tests/packaging/run.js
 	node scripts/compatibility-table.js
 	$(call done,packaging tests)
+
+.PHONY: test-integration
+test-integration: build tools-test ## exporters and readers against real servers, one after the other
+	@scripts/venv.sh integration > /dev/null
+	node --test --test-concurrency=1 tests/integration/*.test.js
+	$(call done,integration tests)
 
 # ---- housekeeping
 

@@ -1,16 +1,20 @@
 /** The exporter, the reader and the command against a real server of MLflow; what is stored is read by MLflow's own client. */
 import assert from "node:assert/strict";
-import { mkdtempSync, readFileSync, readdirSync, rmSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
+import { fileURLToPath } from "node:url";
 import { MlflowExporter, MlflowReader, withRetry } from "../../pkg/exporters/mlflow.js";
 import { Tokenizer } from "../../pkg/node.js";
 import { token2text } from "../js/support/cli.js";
 import { freshId, keyValue, qwen3, recorded, recordedJson, request, START, tokenizerFolder } from "./support/fixtures.js";
 import { PythonClient, mlflowServer } from "./support/mlflow.js";
+import { readCommands, readSections } from "../packaging/support/readme.js";
 import { bytesField, fixed64Field, textField } from "../../pkg/exporters/wire.js";
 
+const PKG = fileURLToPath(new URL("../../pkg", import.meta.url));
 const server = mlflowServer();
 /** @type {PythonClient} */
 let python;
@@ -248,7 +252,7 @@ test("the command enriches what verl has recorded in place, and only that", asyn
     // What the server notes of a post of its own accord.
     assert.deepEqual({ ...now.metadata, "mlflow.trace.infoFinalized": "true" }, { ...trace.metadata, "mlflow.trace.infoFinalized": "true" });
   }
-  assert.equal(marked, 35 - 1);
+  assert.equal(marked, before.length - 1);
   assert.ok(texts >= 36);
 
   // The texts are those that the reference decodes.
@@ -421,6 +425,28 @@ test("generations of a validation are the file that verl writes", async () => {
   assert.deepEqual(await python.ask("artifact", own.runId, "val_step5.json"), [{ input: "in", output: "out", score: 1 }]);
   const without = await exporter(experiment).logGenerations([[IDS, "out", 1]], { step: 5 });
   assert.match(without.status === "failure" ? without.error.message : "", /sample 0 has ids/);
+});
+
+test("the recipe of the package's README, as printed", async () => {
+  const [{ blocks }] = readSections(readFileSync(join(PKG, "README.md"), "utf8")).filter(({ title }) => title === "MLflow");
+  const folder = mkdtempSync(join(tmpdir(), "token2text-"));
+  mkdirSync(join(folder, "node_modules/.bin"), { recursive: true });
+  symlinkSync(PKG, join(folder, "node_modules/token2text"));
+  symlinkSync(join(PKG, "bin/token2text.js"), join(folder, "node_modules/.bin/token2text"));
+  symlinkSync(join(tokenizerFolder, "tokenizer.json"), join(folder, "tokenizer.json"));
+  const trace = freshId(16);
+  writeFileSync(join(folder, "request.pb"), request({ trace, span: freshId(8), attributes: { "mlflow.spanOutputs": output } }));
+  const here = (/** @type {string} */ text) => text.replaceAll("http://127.0.0.1:5000", server.url);
+  for (const { file, text } of blocks) if (file) writeFileSync(join(folder, file), here(text));
+  const commands = blocks.filter(({ language }) => language === "sh").flatMap(({ text }) => readCommands(text));
+  assert.ok(commands.length > 1);
+  for (const { command, output = "" } of commands) {
+    const printed = execFileSync("bash", ["-c", here(command)], { cwd: folder, encoding: "utf8", stdio: "pipe" });
+    if (output) assert.equal(printed, output);
+  }
+  const stored = await python.ask("trace", `tr-${trace}`);
+  assert.deepEqual([stored.response, stored.tags["token2text.version"]], [DECODED, "1"]);
+  rmSync(folder, { recursive: true });
 });
 
 test("mistakes are told in words", async () => {

@@ -12,6 +12,10 @@ import { ROOT } from "./lib.js";
 
 const TRACE = "tr-4a6c0e7e01261c757d638875327bd159";
 const SIZE = { width: 1440, height: 900 };
+/** Of the part of the page that shows the trace. */
+const DRAWER = 1008;
+/** The arrow that folds the inputs, whose ids would fill the page. @type {[number, number]} */
+const FOLD_INPUTS = [976, 164];
 
 const server = await mlflowServer().start();
 try {
@@ -22,9 +26,12 @@ try {
   const experiment = (await reader.info(TRACE)).trace_location.mlflow_experiment?.experiment_id;
   await withPage({ viewport: SIZE }, async (page) => {
     await page.goto(`${server.url}/#/experiments/${experiment}/traces?selectedEvaluationId=${TRACE}&startTimeLabel=ALL`);
-    await page.getByText("ToolAgentLoop.run").first().click();
-    await page.getByText("response_text").first().waitFor();
-    await page.screenshot({ path: join(ROOT, "docs/mlflow.png") });
+    // By event: the drawer that slides in covers the name for a while.
+    await page.getByText("LLMServerClient.generate").last().dispatchEvent("click");
+    await page.getByText("response_text").first().waitFor({ state: "attached" });
+    await page.mouse.click(...FOLD_INPUTS);
+    await page.getByText("request_id").first().waitFor({ state: "hidden" });
+    await page.screenshot({ path: join(ROOT, "docs/mlflow.png"), clip: { x: 0, y: 0, width: DRAWER, height: SIZE.height } });
   }).catch((error) => {
     // The page itself has errors where there is no internet.
     if (!/the page had errors/.test(String(error))) throw error;

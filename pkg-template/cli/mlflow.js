@@ -131,7 +131,7 @@ class Told {
   constructor(settings, address, writes) {
     this.#settings = settings;
     this.#writes = writes;
-    this.#progress = new Progress(!process.stdout.isTTY);
+    this.#progress = new Progress(true);
     this.#progress.startFile(address);
   }
 

@@ -1,7 +1,7 @@
-/** What a span is given so that MLflow shows it well: its type, and on the root the name and tags of the trace. */
-import { Numeral } from "./exact-json.js";
+/** What a span is given so that MLflow shows it well: its type, its chat, and on the root the name and tags of the trace. */
+import { Numeral, elements, members, stringifyExact, tryParseExact } from "./exact-json.js";
 import { readAttributes } from "./mlflow-spans.js";
-import { withAttributes } from "./otlp.js";
+import { hasText, withAttributes } from "./otlp.js";
 
 /** @typedef {import("./otlp.js").WireSpan} WireSpan */
 /** @typedef {import("./exact-json.js").Exact} Exact */
@@ -28,6 +28,11 @@ const TYPES = {
   RETRIEVER: "RETRIEVER",
   TOOL: "TOOL",
 };
+const CHAT = "mlflow.chat.messages";
+const INPUTS = "mlflow.spanInputs";
+const OUTPUTS = "mlflow.spanOutputs";
+/** Those that MLflow's page knows. */
+const ROLES = ["user", "assistant", "system", "tool"];
 /** What says which sample of a training run a trace is; verl makes tags of the same. */
 const TRAJECTORY = ["step", "sample_index", "rollout_n", "validate", "experiment_name"];
 const TAG = "mlflow.traceTag.";
@@ -41,7 +46,7 @@ const NAME_TAG = `${TAG}mlflow.traceName`;
  */
 export function forMlflow(trace) {
   return trace.map((span) => {
-    const added = [...typeOf(span), ...(span.parentId === "" ? tagsOf(span, trace) : [])];
+    const added = [...typeOf(span), ...chatOf(span), ...(span.parentId === "" ? tagsOf(span, trace) : [])];
     return { ...span, bytes: withAttributes(span.bytes, added) };
   });
 }
@@ -52,6 +57,35 @@ function typeOf({ bytes }) {
   if (found.has(TYPE)) return [];
   const type = TYPE_SOURCES.map((source) => TYPES[String(found.get(source))]).find((known) => known !== undefined);
   return type === undefined ? [] : [[TYPE, type]];
+}
+
+/**
+ * The messages of a span with its decoded response, which MLflow draws as a chat above the lines of ids.
+ *
+ * @param {WireSpan} span
+ * @returns {[string, string][]}
+ */
+function chatOf({ bytes }) {
+  // Most spans have none; reading their ids would be for nothing.
+  if (!hasText(bytes, "response_text")) return [];
+  const found = readAttributes(bytes, [CHAT, INPUTS, OUTPUTS]);
+  const response = members(opened(found.get(OUTPUTS))).get("response_text");
+  if (found.has(CHAT) || typeof response !== "string") return [];
+  const inputs = members(opened(found.get(INPUTS)));
+  const messages = elements(inputs.get("messages") ?? members(inputs.get("kwargs")).get("raw_prompt"));
+  if (messages.length === 0 || !messages.every(isMessage)) return [];
+  return [[CHAT, stringifyExact([...messages, new Map([["role", "assistant"], ["content", response]])])]];
+}
+
+/** @param {Exact} value */
+function isMessage(value) {
+  const { role, content } = Object.fromEntries(members(value));
+  return ROLES.includes(String(role)) && (typeof content === "string" || content === null);
+}
+
+/** A value, or the JSON in its string. @param {Exact | undefined} value */
+function opened(value) {
+  return typeof value === "string" ? tryParseExact(value) : value;
 }
 
 /** @param {WireSpan} root @param {readonly WireSpan[]} trace @returns {[string, string][]} */

@@ -7,7 +7,7 @@ import { MlflowClient, errorCode, jsonOf } from "./mlflow-client.js";
 import { logGenerations } from "./mlflow-generations.js";
 import { outermostTexts, previewBody, previewsFor } from "./mlflow-previews.js";
 import { storedSpans, toStored } from "./mlflow-spans.js";
-import { groupBy, joinSpans, splitSpans, storable } from "./otlp.js";
+import { groupBy, hasText, joinSpans, splitSpans, storable } from "./otlp.js";
 
 /** @typedef {import("./otlp.js").WireSpan} WireSpan */
 /** @typedef {import("./http.js").Retryable} Retryable */
@@ -19,11 +19,12 @@ import { groupBy, joinSpans, splitSpans, storable } from "./otlp.js";
  *   Default: `"auto"`, the file in such a page and OTLP anywhere else.
  */
 /** A span that the server refused. @typedef {{ traceId: string, spanId: string, error: Token2TextError }} Rejected */
-/** What was replaced in the copy of a span that was sent. @typedef {{ traceId: string, spanId: string, repairs: import("./otlp.js").Repair[] }} Repaired */
 /**
  * `failure` with `rejected`: all other spans are stored. `retryable`: some may be stored; sending the same again is harmless.
  *
- * @typedef {{ status: "success", spans: number, repaired: Repaired[] } | Retryable | (Failure & { rejected?: Rejected[] })} ExportResult
+ * `repaired` tells what was replaced in the copy that was sent.
+ *
+ * @typedef {{ status: "success", spans: number, repaired: import("./otlp.js").Repaired[] } | Retryable | (Failure & { rejected?: Rejected[] })} ExportResult
  */
 
 /** The server's cost is per request, but one bad span makes it refuse all. */
@@ -94,13 +95,7 @@ export class MlflowExporter {
   async #export(given) {
     const experiment = await this.#client.experimentId({ create: true });
     if (experiment.status !== "success") return experiment;
-    /** @type {Repaired[]} */
-    const repaired = [];
-    const spans = given.map((span) => {
-      const { bytes, repairs } = storable(span.bytes);
-      if (repairs.length > 0) repaired.push({ traceId: span.traceId, spanId: span.spanId, repairs });
-      return { ...span, bytes };
-    });
+    const { spans, repaired } = storable(given);
     const delivery = new Delivery(this.#client, experiment.id, this.#memory);
     const traces = groupBy(spans, (span) => span.traceId).map(([, trace]) => forMlflow(trace));
     const stopped = await (this.#route === "otlp" ? delivery.sendTraces(traces) : delivery.uploadTraces(traces));
@@ -217,8 +212,8 @@ class Delivery {
    */
   async #setPreviews(hexId, trace) {
     const id = `tr-${hexId}`;
-    const texted = trace.filter(({ bytes }) => new TextDecoder("latin1").decode(bytes).includes("_text"));
-    let spans = texted.length > 0 ? trace.map(({ bytes }) => toStored(bytes)) : [];
+    const texted = trace.some(({ bytes }) => hasText(bytes, "_text"));
+    let spans = texted ? trace.map(({ bytes }) => toStored(bytes)) : [];
     if (this.open.has(hexId)) {
       const stored = await this.client.send(`/ajax-api/3.0/mlflow/get-trace-artifact?request_id=${id}`);
       if (stored.status !== "success") return stored;

@@ -137,6 +137,7 @@ export class MlflowReader {
       info: (/** @type {string} */ id) => this.info(id),
       spans: (/** @type {string} */ id) => this.spans(id),
       reachesOtlp: !this.#client.isForeignWithLogin,
+      gzip: this.#client.gzip,
     };
     return new WriteBack(store, enricher, options).run(traceId);
   }

@@ -20,7 +20,7 @@ import { concat } from "./wire.js";
  * @property {Mode} [mode] Default: `"view"`.
  * @property {boolean} [dryRun] Finds out what would be done. Default: false.
  */
-/** The server, as a WriteBack sees it. @typedef {{ send: Send, info: (traceId: string) => Promise<TraceInfo>, spans: (traceId: string) => Promise<Uint8Array<ArrayBuffer>>, reachesOtlp: boolean }} Store */
+/** The server, as a WriteBack sees it. @typedef {{ send: Send, info: (traceId: string) => Promise<TraceInfo>, spans: (traceId: string) => Promise<Uint8Array<ArrayBuffer>>, reachesOtlp: boolean, gzip: boolean }} Store */
 /**
  * What was done, or would be.
  *
@@ -131,7 +131,7 @@ export class WriteBack {
     }
     const experimentId = info.trace_location.mlflow_experiment?.experiment_id ?? "0";
     const headers = { "content-type": "application/x-protobuf", "x-mlflow-experiment-id": experimentId };
-    await this.store.send("/v1/traces", { body: requestOf(messages), headers, gzip: true });
+    await this.store.send("/v1/traces", { body: requestOf(messages), headers, gzip: this.store.gzip });
   }
 
   /** The last step: until then all is done again. @param {string} traceId */

@@ -106,6 +106,11 @@ export function groupBy(items, keyOf) {
   return [...groups];
 }
 
+/** Whether these letters are somewhere in the bytes. @param {Uint8Array} bytes @param {string} letters Of ASCII. */
+export function hasText(bytes, letters) {
+  return new TextDecoder("latin1").decode(bytes).includes(letters);
+}
+
 /** A span with more attributes whose values are texts. @param {Uint8Array} span @param {readonly [string, string][]} added */
 export function withAttributes(span, added) {
   if (added.length === 0) return span;
@@ -133,17 +138,44 @@ const SPAN_SHAPE = {
 
 /** What was replaced in the copy that is sent. @typedef {"surrogate" | "nul" | "integer"} Repair */
 
+/** Of what is around spans, beside them. @type {Shape} */
+const RESOURCE_SHAPE = { 1: { 1: KEY_VALUE }, 3: "string" };
+/** @type {Shape} */
+const SCOPE_SHAPE = { 1: { 1: "string", 2: "string", 3: KEY_VALUE }, 3: "string" };
+
+/** A span of which something was replaced. @typedef {{ traceId: string, spanId: string, repairs: Repair[] }} Repaired */
+
 /**
- * The span with texts that every backend can store: no lone surrogate, no U+0000 and, in JSON, no integer beyond 64 bits,
+ * The spans with texts that every backend can store: no lone surrogate, no U+0000 and, in JSON, no integer beyond 64 bits,
  * which becomes a string. One of them makes a server drop the batch, or fail to read the trace.
  *
- * @param {Uint8Array} span
- * @returns {{ bytes: Uint8Array, repairs: Repair[] }}
+ * @param {readonly WireSpan[]} spans
+ * @returns {{ spans: WireSpan[], repaired: Repaired[] }}
  */
-export function storable(span) {
-  /** @type {Set<Repair>} */
-  const repairs = new Set();
-  return { bytes: repaired(span, SPAN_SHAPE, repairs), repairs: [...repairs] };
+export function storable(spans) {
+  /** Those of before, which many spans share. @type {Map<Wrapper, { wrapper: Wrapper, repairs: Set<Repair> }>} */
+  const wrappers = new Map();
+  /** @param {Wrapper} wrapper @param {Shape} shape */
+  const storableWrapper = (wrapper, shape) => {
+    const known = wrappers.get(wrapper);
+    if (known) return known;
+    /** @type {Set<Repair>} */
+    const repairs = new Set();
+    const made = { wrapper: { rest: repaired(wrapper.rest, shape, repairs) }, repairs };
+    wrappers.set(wrapper, made);
+    return made;
+  };
+  /** @type {Repaired[]} */
+  const report = [];
+  const copies = spans.map((span) => {
+    const resource = storableWrapper(span.resource, RESOURCE_SHAPE);
+    const scope = storableWrapper(span.scope, SCOPE_SHAPE);
+    const repairs = new Set([...resource.repairs, ...scope.repairs]);
+    const bytes = repaired(span.bytes, SPAN_SHAPE, repairs);
+    if (repairs.size > 0) report.push({ traceId: span.traceId, spanId: span.spanId, repairs: [...repairs] });
+    return { ...span, bytes, resource: resource.wrapper, scope: scope.wrapper };
+  });
+  return { spans: copies, repaired: report };
 }
 
 /** @param {Uint8Array} message @param {Shape} shape @param {Set<Repair>} repairs @returns {Uint8Array} */

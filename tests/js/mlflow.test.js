@@ -62,13 +62,29 @@ test("only what a server cannot store is replaced in JSON", () => {
   assert.deepEqual([...repairs].sort(), ["integer", "surrogate"]);
 });
 
+/** @param {Uint8Array} message @returns {Uint8Array} */
+const inRequest = (message) => bytesField(1, bytesField(2, bytesField(2, message)));
+
 test("a span without such values is the very same bytes", () => {
-  const span = concat([textField(5, "näme"), bytesField(9, [textField(1, "k"), bytesField(2, bytesField(6, bytesField(1, [textField(1, "in"), bytesField(2, textField(1, "ü"))])))])]);
-  assert.equal(storable(span).bytes, span);
-  const bad = concat([bytesField(5, Uint8Array.of(0xff)), bytesField(9, [textField(1, "k"), bytesField(2, bytesField(6, bytesField(1, [textField(1, "in"), bytesField(2, textField(1, "a\0"))])))])]);
-  const { bytes, repairs } = storable(bad);
-  assert.deepEqual(repairs.toSorted(), ["nul", "surrogate"]);
-  assert.deepEqual(bytes, concat([textField(5, "\u{FFFD}"), bytesField(9, [textField(1, "k"), bytesField(2, bytesField(6, bytesField(1, [textField(1, "in"), bytesField(2, textField(1, "a\u{FFFD}"))])))])]));
+  const nested = (/** @type {string} */ text) => bytesField(9, [textField(1, "k"), bytesField(2, bytesField(6, bytesField(1, [textField(1, "in"), bytesField(2, textField(1, text))])))]);
+  const good = concat([textField(5, "näme"), nested("ü")]);
+  const { spans: [same], repaired: none } = storable(splitSpans(inRequest(good)));
+  assert.deepEqual(same.bytes, good);
+  assert.deepEqual(none, []);
+  const bad = concat([bytesField(5, Uint8Array.of(0xff)), nested("a\0")]);
+  const { spans: [span], repaired } = storable(splitSpans(inRequest(bad)));
+  assert.deepEqual(repaired.map(({ repairs }) => repairs.toSorted()), [["nul", "surrogate"]]);
+  assert.deepEqual(span.bytes, concat([textField(5, "\u{FFFD}"), nested("a\u{FFFD}")]));
+});
+
+test("so are resource and scope, which spans go on sharing", () => {
+  const bad = Uint8Array.of(0xed, 0xa0, 0x80);
+  const name = (/** @type {Uint8Array} */ text) => bytesField(1, [bytesField(1, text), textField(2, "1.0")]);
+  const resource = (/** @type {Uint8Array} */ text) => bytesField(1, bytesField(1, [textField(1, "service.name"), bytesField(2, bytesField(1, text))]));
+  const body = (/** @type {Uint8Array} */ text) => bytesField(1, [resource(text), bytesField(2, [name(text), bytesField(2, textField(5, "a")), bytesField(2, textField(5, "b"))])]);
+  const { spans, repaired } = storable(splitSpans(body(bad)));
+  assert.deepEqual(joinSpans(spans), body(new TextEncoder().encode("\u{FFFD}")));
+  assert.equal(repaired.length, 2);
 });
 
 test("doubles are written as Python does", () => {

@@ -124,7 +124,9 @@ export function withAttributes(span, added) {
 const ANY_VALUE = { 1: "value" };
 /** @type {Shape} */
 const KEY_VALUE = { 1: "string", 2: ANY_VALUE };
-ANY_VALUE[5] = { 1: ANY_VALUE };
+/** @type {Shape} */
+const ARRAY = { 1: ANY_VALUE };
+ANY_VALUE[5] = ARRAY;
 ANY_VALUE[6] = { 1: KEY_VALUE };
 /** @type {Shape} */
 const SPAN_SHAPE = {
@@ -180,6 +182,7 @@ export function storable(spans) {
 
 /** @param {Uint8Array} message @param {Shape} shape @param {Set<Repair>} repairs @returns {Uint8Array} */
 function repaired(message, shape, repairs) {
+  if (shape === ARRAY && hasOnlyIntegers(message)) return message;
   const parts = [];
   let changed = false;
   for (const field of fields(message)) {
@@ -190,6 +193,23 @@ function repaired(message, shape, repairs) {
     changed ||= bytes !== field.bytes;
   }
   return changed ? concat(parts) : message;
+}
+
+/**
+ * Whether a list is one of ids, in which there is no text: looking into every id would take most of the time of an export.
+ *
+ * @param {Uint8Array} array
+ */
+function hasOnlyIntegers(array) {
+  let at = 0;
+  while (at < array.length) {
+    const end = at + 2 + array[at + 1];
+    // An element, the key of an integer, and one varint up to the end.
+    if (array[at] !== 0x0a || array[at + 2] !== 0x18 || end < at + 4 || end > at + 13 || end > array.length || array[end - 1] > 0x7f) return false;
+    for (let i = at + 3; i < end - 1; i++) if (array[i] < 0x80) return false;
+    at = end;
+  }
+  return true;
 }
 
 /** @param {Kind} kind @returns {kind is "string" | "value"} */

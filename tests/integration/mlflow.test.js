@@ -222,7 +222,12 @@ test("texts and numbers that a server cannot store are replaced in the copy that
 test("a server that crashes amid a batch and comes back loses nothing", async () => {
   const experiment = fresh();
   const traces = Array.from({ length: 12 }, () => freshId(16));
-  const sending = exporter(experiment, { timeoutMillis: 5000 });
+  let broken = 0;
+  const counting = (/** @type {any} */ url, /** @type {any} */ init) => fetch(url, init).catch((error) => {
+    broken++;
+    throw error;
+  });
+  const sending = exporter(experiment, { timeoutMillis: 5000, fetch: counting });
   isStored(await sending.export(request({ trace: traces[0], span: freshId(8) })));
   const send = withRetry((/** @type {Uint8Array} */ body) => sending.export(body), { attempts: 60, maxBackoffMillis: 1000 });
   const results = traces.slice(1).map((trace) => send(request({ trace, span: freshId(8) }, { trace, span: freshId(8), parent: freshId(8) })));
@@ -230,6 +235,7 @@ test("a server that crashes amid a batch and comes back loses nothing", async ()
   await server.stop("SIGKILL");
   await server.start();
   for (const result of await Promise.all(results)) isStored(result);
+  assert.ok(broken > 0);
   const stored = await python.ask("traces", experiment);
   assert.deepEqual(stored.map((/** @type {any} */ trace) => trace.id).sort(), traces.map((trace) => `tr-${trace}`).sort());
   assert.equal(stored.flatMap(spansOf).length, 1 + 11 * 2);

@@ -77,6 +77,16 @@ test("a span without such values is the very same bytes", () => {
   assert.deepEqual(span.bytes, concat([textField(5, "\u{FFFD}"), nested("a\u{FFFD}")]));
 });
 
+test("text behind and inside of lists of integers is found", () => {
+  const int = (/** @type {bigint} */ value) => bytesField(1, varintField(3, value));
+  const half = bytesField(1, Uint8Array.of(0xed, 0xa0, 0x80));
+  const list = (/** @type {Uint8Array[]} */ ...items) => bytesField(9, [textField(1, "ids"), bytesField(2, bytesField(5, items))]);
+  const lists = [list(int(1n), int(300n), bytesField(1, half)), list(bytesField(1, [varintField(3, 1n), half])), list(int(-1n), bytesField(1, bytesField(5, bytesField(1, half))))];
+  for (const bad of lists) assert.equal(storable(splitSpans(inRequest(bad))).repaired.length, 1);
+  const good = list(int(0n), int(151645n), int(-1n), bytesField(1, new Uint8Array()));
+  assert.deepEqual(storable(splitSpans(inRequest(good))).repaired, []);
+});
+
 test("so are resource and scope, which spans go on sharing", () => {
   const bad = Uint8Array.of(0xed, 0xa0, 0x80);
   const name = (/** @type {Uint8Array} */ text) => bytesField(1, [bytesField(1, text), textField(2, "1.0")]);

@@ -3,11 +3,13 @@ export const MAIN = `token2text: finds token ids in LLM traces and writes the te
 Usage:
   token2text enrich [FILE...] --tokenizer T [options]
   token2text strip  [FILE...] [options]
+  token2text mlflow enrich --tracking-uri U --experiment E --tokenizer T [options]
   token2text trackio enrich --server U --project P --tokenizer T [options]
 
 Commands:
   enrich   add the text of every list of token ids
   strip    take the text out again that enrich has added
+  mlflow   add the text to traces that an MLflow server has stored
   trackio  add the text to traces that a Trackio server has stored
 
 Options:
@@ -66,6 +68,38 @@ Options:
       --strict           exit with 1 if a line is broken
 ${COMMON}
 ${EXIT}`;
+
+export const MLFLOW = `Usage: token2text mlflow enrich --tracking-uri U --experiment E --tokenizer T [options]
+
+Reads the traces that an MLflow server has stored and decodes their token ids. Nothing is written unless a mode says so.
+
+Options:
+      --tracking-uri U   the address of the server: http://127.0.0.1:5000; or MLFLOW_TRACKING_URI
+      --experiment E     the name of the experiment; or MLFLOW_EXPERIMENT_NAME, or MLFLOW_EXPERIMENT_ID
+      --filter F         only these traces, in MLflow's language: "tags.step = '3'"
+      --limit N          no more than N traces, the oldest first
+      --mode MODE        view (default): write nothing; annotate: add each text as an assessment of its span;
+                         in-place: write the text into the spans, set what the list of traces shows, and tag the
+                         trace token2text.version. There is no way back from in-place
+      --dry-run          write nothing, only tell
+  -o, --output DIR       write the spans of each trace with their texts into a folder, as MLflow's JSON
+${DECODING}${LAYOUT}      --strict           exit with 1 if something was skipped
+      --report KIND      on the standard error: summary (default), json (a line per trace) or none
+  -h, --help             this text
+
+The name and password are read from MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or a token from
+MLFLOW_TRACKING_TOKEN. Doing it again, also after it was interrupted, takes up only traces that are not done. Unfinished
+traces wait for the next time.
+
+A trainer without a server leaves a file of sqlite, for example mlruns.db. Serve it, then enrich it:
+  mlflow server --backend-store-uri sqlite:////tmp/mlruns.db --workers 1
+
+Exit status: 0 done; 1 something was skipped and --strict was given; 2 wrong usage, no answer, or a trace that could not be
+read or written.
+
+Example:
+  token2text mlflow enrich --tracking-uri http://127.0.0.1:5000 --experiment rollouts -t tokenizer.json --mode in-place
+`;
 
 export const TRACKIO = `Usage: token2text trackio enrich --server U --project P --tokenizer T [options]
 

@@ -14,6 +14,7 @@ const COMMANDS = {
 };
 /** Commands that work on what a server has stored, each with its own commands. */
 const SERVERS = {
+  mlflow: async () => (await import("./mlflow.js")).mlflow,
   trackio: async () => (await import("./trackio.js")).trackio,
 };
 
@@ -44,7 +45,7 @@ function endQuietly(error) {
 
 /** @param {string[]} args */
 async function dispatch([name, ...args]) {
-  if (name === undefined) throw new UsageError("a command is missing: enrich, strip or trackio; `token2text --help` tells more");
+  if (name === undefined) throw new UsageError("a command is missing: enrich, strip, mlflow or trackio; `token2text --help` tells more");
   if (name === "--help" || name === "-h") return print(help.MAIN);
   if (name === "--version") return print(`${version()}\n`);
   if (name in SERVERS) return (await SERVERS[/** @type {keyof typeof SERVERS} */ (name)]())(args);

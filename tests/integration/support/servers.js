@@ -74,13 +74,13 @@ export class Server {
     return this;
   }
 
-  /** Ends it at once, as a crash would. */
-  async stop() {
+  /** Ends it; by `SIGKILL` as a crash would. @param {NodeJS.Signals} [signal] */
+  async stop(signal = "SIGTERM") {
     const child = this.#child;
     this.#child = undefined;
     if (!child || !running.delete(child)) return;
     const ended = child.exitCode !== null || child.pid === undefined ? undefined : once(child, "exit");
-    kill(child, "SIGTERM");
+    kill(child, signal);
     const timer = setTimeout(() => kill(child, "SIGKILL"), STOP_MILLIS);
     await ended;
     clearTimeout(timer);

@@ -2,6 +2,7 @@
 import { Token2TextError, describe } from "../errors.js";
 import { checkOptions } from "../options.js";
 import { asBytes } from "../source.js";
+import { write } from "../write.js";
 import { repairedText } from "./json-repair.js";
 import { SERVER_OPTIONS, TrackioConnection } from "./trackio-connection.js";
 import { batches, derivedId, prepare, readBody, writeBody } from "./trackio-entries.js";
@@ -52,6 +53,7 @@ const NOT_PERMITTED = /^Expected (a HF_TOKEN|the provided hf_token|an oauth|the 
 export class TrackioExporter {
   #connection;
   #log;
+  #run;
 
   /** @param {TrackioExporterOptions} options @throws {Token2TextError} `invalid_options` */
   constructor(options) {
@@ -60,10 +62,11 @@ export class TrackioExporter {
     this.#connection = new TrackioConnection(server);
     checkProject(project);
     checkConfig(config);
+    this.#run = { project, run };
     this.#log = new TrackioLog({ project, run, runId, config }, (texts) => this.#send("null", texts));
   }
 
-  /** The id of the run that `log` and `logGenerations` write to. */
+  /** The id of the run that everything but bodies goes to. */
   get runId() {
     return this.#log.runId;
   }
@@ -79,17 +82,18 @@ export class TrackioExporter {
   }
 
   /**
-   * Writes the entries of a `bulk_log` body. Each reaches the server byte for byte, but for values that the server cannot store:
-   * what is no character and integers beyond 64 bits are replaced and counted in `replaced`. A bad entry is set aside in
-   * `rejected`, the others are stored.
+   * Writes the entries of a `bulk_log` body, or spans, of which each that is in no other becomes a trace with the others in it.
+   * Entries reach the server byte for byte, but for values that it cannot store: what is no character and integers beyond 64 bits
+   * are replaced and counted in `replaced`. A bad entry is set aside in `rejected`, the others are stored. Spans need the options
+   * `project` and `run`.
    *
-   * @param {Uint8Array | ArrayBuffer} body
+   * @param {Uint8Array | ArrayBuffer | readonly import("../write.js").SpanInput[]} given
    * @returns {Promise<TrackioResult>}
    */
-  async export(body) {
+  async export(given) {
     try {
-      const bytes = asBytes(body);
-      if (!bytes) throw new Token2TextError("invalid_body", `export takes the bytes of a bulk_log body, not ${describe(body)}`);
+      const bytes = Array.isArray(given) ? await write(given, "trackio", { ...this.#run, runId: this.runId }) : asBytes(given);
+      if (!bytes) throw new Token2TextError("invalid_body", `export takes the bytes of a bulk_log body or spans, not ${describe(given)}`);
       const replaced = { characters: 0, integers: 0 };
       const { hfToken, entries } = readBody(repairedText(bytes, replaced));
       return await this.#send(hfToken, entries, replaced);

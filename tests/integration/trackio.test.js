@@ -187,6 +187,32 @@ test("entries keep their spelling, in every form of body", async () => {
   assert.deepEqual(second, first);
 });
 
+test("spans become traces with the spans in them, as often as they are sent", async () => {
+  ownProject();
+  const span = (/** @type {string} */ spanId, /** @type {object} */ more) => ({ traceId: "aa".repeat(16), spanId: spanId.repeat(16), name: spanId, status: /** @type {const} */ ("ok"), step: 4, ...more });
+  const generate = { name: "LLMServerClient.generate", model: "Qwen/Qwen3-8B", sampleIndex: 3, inputs: '{"prompt_ids":[1,2]}', output: '{"response_text":"Hi \\ud800","token_ids":[3,NaN]}' };
+  const spans = [
+    span("1", { name: "ToolAgentLoop.run", startUnixNano: "1795959821263328487", endUnixNano: "1795959822263328487", inputs: "{}", output: '{"response_ids":[5]}' }),
+    span("2", { parentId: "1".repeat(16), ...generate }),
+    { ...span("3", generate), traceId: "bb".repeat(16) },
+  ];
+  const given = structuredClone(spans);
+  const ours = exporter({ project, run: "r", runId: "0123" });
+  for (let times = 0; times < 2; times++) assert.equal((await ours.export(spans)).status, "success");
+  assert.deepEqual(spans, given);
+  const [run] = (await stored(server))[project].runs;
+  const traces = run.traces.toSorted((/** @type {any} */ a, /** @type {any} */ b) => a.key.localeCompare(b.key));
+  assert.deepEqual([run.id, run.name, traces.length], ["0123", "r", 2]);
+  const [flat, tree] = traces;
+  assert.deepEqual([flat.key, flat.step, flat.index, flat.spans], ["rollout_trace/LLMServerClient.generate", 4, 0, []]);
+  assert.deepEqual([flat.metadata.op, flat.metadata.sample_index, flat.metadata.inputs], ["LLMServerClient.generate", 3, { prompt_ids: [1, 2] }]);
+  assert.equal(flat.metadata.output.response_text, "Hi \ufffd");
+  assert.deepEqual([tree.key, tree.metadata.output], ["rollout_trace/ToolAgentLoop.run", { response_ids: [5] }]);
+  const [outer, inner] = tree.spans;
+  assert.equal(inner.parent_id, outer.id);
+  assert.deepEqual([inner.name, inner.model, inner.input], ["LLMServerClient.generate", "Qwen/Qwen3-8B", { prompt_ids: [1, 2] }]);
+});
+
 test("an entry without a log_id is stored once, and one like it beside it too", async () => {
   ownProject();
   const body = bodyOf(entry("x", { log_id: null }), entry("x", { log_id: null }), { ...entry("y"), log_id: undefined });
@@ -212,6 +238,8 @@ test("a missing token, a body that is none and a server that is none are told, a
     [new TrackioExporter({ url: `${server.url}?write_token=wrong` }), body, "failure", /A write_token is required/],
     [exporter(), "text", "failure", /takes the bytes/],
     [exporter(), new Uint8Array(), "failure", /no JSON/],
+    [exporter(), [{ name: "a" }], "failure", /`project`/],
+    [exporter({ project, run: "r" }), [5], "failure", /not a span/],
     [exporter(), jsonBytes({ logs: 5 }), "failure", /an array/],
     [exporter(), jsonBytes({}), "failure", /`logs`/],
     [exporter(), body.slice(0, -9), "failure", /no JSON/],

@@ -5,30 +5,17 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 mod common;
+#[path = "common/written.rs"]
+mod written;
 
 use common::letters;
 use serde_json::{Value, json};
-use token2text::{
-    EnrichOptions, Error, ErrorCode, Format, ReadOptions, Span, SpanStatus, WriteOptions, enrich, read, write,
-};
+use token2text::{EnrichOptions, ErrorCode, Format, Span, SpanStatus, WriteOptions, enrich, write};
+use written::{FORMATS, options, recorded, write_shallow};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
-
-fn options() -> WriteOptions {
-    let text = br#"{"projectId": "entity/project", "project": "rollouts", "run": "exp1", "runId": "0123456789abcdef"}"#;
-    WriteOptions::from_json(text).unwrap().1
-}
-
-const FORMATS: [(Format, &str); 6] = [
-    (Format::OtlpProto, "otlp.pb"),
-    (Format::OtlpJson, "otlp.json"),
-    (Format::Mlflow, "mlflow.json"),
-    (Format::Weave, "weave.json"),
-    (Format::Trackio, "trackio.json"),
-    (Format::Record, "record.jsonl"),
-];
 
 /// Writes spans, which are JSON as JavaScript has it, in every format into a folder for `tests/oracle/write_check.py`.
 /// Spans that a format refuses as too deep are left out there; `refused.json` tells which, so that it is known whether the
@@ -46,22 +33,6 @@ fn write_bodies(name: &str, json: &str) -> PathBuf {
     }
     std::fs::write(folder.join("refused.json"), Value::Object(refused).to_string()).unwrap();
     folder
-}
-
-/// Writes the spans that are not too deep for a format, and says which are.
-fn write_shallow(spans: &[Span], format: Format) -> Result<(Vec<u8>, Vec<usize>), Error> {
-    let (mut kept, mut too_deep): (Vec<usize>, Vec<usize>) = ((0..spans.len()).collect(), Vec::new());
-    loop {
-        let left: Vec<Span> = kept.iter().map(|&i| spans[i].clone()).collect();
-        match write(&left, format, &options()) {
-            Ok(body) => return Ok((body, too_deep)),
-            Err(error) if error.code() == ErrorCode::LimitExceeded => {
-                let place = error.message().strip_prefix("spans[").and_then(|rest| rest.split_once(']')).unwrap().0;
-                too_deep.push(kept.remove(place.parse().unwrap()));
-            }
-            Err(error) => return Err(error),
-        }
-    }
 }
 
 /// Has the folders read by the backends' own code; the first run installs it.
@@ -269,39 +240,6 @@ fn nothing_panics_and_the_same_is_written_each_time() {
     }
 }
 
-/// Files beside the recorded bodies.
-const NO_BODIES: [&str; 5] = ["expected.json", "meta.json", "index.json", "tokenizers.json", "README.md"];
-
-/// The spans of every recorded body of the project, or of the folder that `READ_CAPTURES` names.
-fn recorded() -> Vec<(String, Vec<Span>)> {
-    let folder = std::env::var_os("READ_CAPTURES").map_or_else(|| root().join("tests/fixtures"), PathBuf::from);
-    let mut pending = match std::env::var_os("READ_CAPTURES") {
-        Some(_) => vec![folder.clone()],
-        None => vec![folder.join("wire"), folder.join("captures")],
-    };
-    let mut bodies = Vec::new();
-    while let Some(at) = pending.pop() {
-        for entry in std::fs::read_dir(&at).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                pending.push(path);
-                continue;
-            }
-            if NO_BODIES.contains(&path.file_name().unwrap().to_str().unwrap()) {
-                continue;
-            }
-            // What is compressed or a protocol of its own is no body.
-            let Ok(spans) = read(&std::fs::read(&path).unwrap(), &ReadOptions::default()) else { continue };
-            if !spans.is_empty() {
-                bodies.push((path.strip_prefix(&folder).unwrap().to_str().unwrap().replace('/', "+"), spans));
-            }
-        }
-    }
-    bodies.sort_by(|a, b| a.0.cmp(&b.0));
-    assert!(bodies.len() > 80, "{} bodies", bodies.len());
-    bodies
-}
-
 #[test]
 fn the_deepest_that_is_written_is_taken_and_what_is_refused_is_not() {
     let mut spans = vec![json!({ "traceId": "t", "spanId": "0", "name": "root" })];
@@ -335,231 +273,4 @@ fn backends_read_what_is_read_and_written_again() {
         folders.push(write_bodies(&name, &json));
     }
     check(&folders);
-}
-
-/// The JSON that a text holds, with strings for the numbers that no double is, and U+FFFD for halves of surrogate pairs.
-fn value(text: &Option<String>) -> Value {
-    let mut text = whole(text.as_deref().unwrap_or("null"));
-    for word in ["-Infinity", "Infinity", "NaN", "1e400", "-1e400"] {
-        for before in [":", ": ", "[", ", ", ","] {
-            text = text.replace(&format!("{before}{word}"), &format!("{before}\"{word}\""));
-        }
-    }
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
-
-/// JSON with U+FFFD for each escape that is half of a surrogate pair alone.
-fn whole(text: &str) -> String {
-    let half = |text: &str, digits: &str| {
-        text.strip_prefix("\\ud").is_some_and(|rest| rest.starts_with(|digit| digits.contains(digit)))
-    };
-    let (high, low) = (|text: &str| half(text, "89ab"), |text: &str| half(text, "cdef"));
-    let (mut out, mut rest) = (String::new(), text);
-    while let Some(at) = rest.find('\\') {
-        out.push_str(&rest[..at]);
-        rest = &rest[at..];
-        let len = match rest {
-            _ if high(rest) && low(rest.get(6..).unwrap_or("")) => 12,
-            _ if high(rest) || low(rest) => {
-                out.push('\u{FFFD}');
-                rest = &rest[6..];
-                continue;
-            }
-            _ => 2,
-        };
-        out.push_str(&rest[..len]);
-        rest = &rest[len..];
-    }
-    out + rest
-}
-
-fn list(list: &Option<String>) -> Vec<Value> {
-    value(list).as_array().cloned().unwrap_or_default()
-}
-
-/// Attributes that formats have for what spans have in members.
-const OF_MEMBERS: [&str; 6] =
-    ["step", "sample_index", "rollout_n", "validate", "experiment_name", "gen_ai.request.model"];
-
-/// What metadata of Trackio say of the span.
-const OF_TRACKIO: [&str; 12] = [
-    "op",
-    "model",
-    "inputs",
-    "output",
-    "status",
-    "error",
-    "trace_id",
-    "span_id",
-    "parent_id",
-    "start_time",
-    "end_time",
-    "duration_ms",
-];
-
-/// Digits that are an id of OTLP as they stand.
-fn is_id(text: &str, digits: usize) -> bool {
-    text.len() == digits
-        && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
-        && !text.trim_matches('0').is_empty()
-}
-
-fn ids(span: &Span) -> Vec<(token2text::FieldKind, Vec<u32>)> {
-    span.fields.iter().map(|field| (field.kind, field.ids.clone())).collect()
-}
-
-/// Holds a prompt beside an output that holds ids too: a span has no place for what is beside its inputs and its output.
-const HAS_MORE: &str = "tinker+sample.json";
-
-/// What a format carries of a span.
-fn carried(span: &Span, format: Format) -> Span {
-    let mut span = span.clone();
-    let micros = |time: Option<u64>| time.map(|time| time / 1000 * 1000);
-    if matches!(format, Format::Weave | Format::Trackio) {
-        span.events = None;
-        span.fields.retain(|field| !field.path.contains("/events/"));
-    }
-    match format {
-        // It needs a start.
-        Format::Mlflow => span.start_unix_nano = span.start_unix_nano.or(span.end_unix_nano),
-        // It needs both times, takes a call without an exception for a success, and only objects as inputs.
-        Format::Weave => {
-            let start = span.start_unix_nano.or(span.end_unix_nano).or(Some(0));
-            span.end_unix_nano = micros(span.end_unix_nano.or(start));
-            span.start_unix_nano = micros(start);
-            if span.status == SpanStatus::Error && span.error.is_none() {
-                span.error = Some("error".to_owned());
-            }
-            span.status = if span.error.is_some() { SpanStatus::Error } else { SpanStatus::Ok };
-            let inputs = span.inputs.take().unwrap_or_else(|| "{}".to_owned());
-            let is_object = inputs.starts_with('{');
-            span.fields.retain(|field| is_object || !field.path.contains("/inputs/"));
-            span.inputs = Some(if is_object { inputs } else { format!("{{\"inputs\":{inputs}}}") });
-            span.output = span.output.filter(|output| output != "null");
-        }
-        Format::Trackio => {
-            span.start_unix_nano = micros(span.start_unix_nano);
-            span.end_unix_nano = micros(span.end_unix_nano);
-            if span.name.is_empty() {
-                span.name = "rollout_trace/".to_owned();
-            }
-            if span.error.is_some() && span.status == SpanStatus::Unset {
-                span.status = SpanStatus::Error;
-            }
-        }
-        _ => {}
-    }
-    span
-}
-
-/// Whether an id is there again: as it was, where the format takes it so; else one that the format takes.
-fn is_id_again(id: &str, again: &str, digits: usize, format: Format) -> bool {
-    match format {
-        Format::Weave if id.is_empty() => !again.is_empty(),
-        Format::Weave => again == id,
-        // Its server makes the ids.
-        Format::Trackio => !again.is_empty(),
-        _ if is_id(id, digits) => again == id,
-        _ => is_id(again, digits),
-    }
-}
-
-/// What of a span is not there any more once it was written in a format and read again.
-fn lost(span: &Span, again: &Span, format: Format) -> Vec<&'static str> {
-    let parents = match (&span.parent_id, &again.parent_id) {
-        // Alone in a body, a span has no other around it.
-        (_, None) if format == Format::Trackio => true,
-        (Some(id), Some(again)) => is_id_again(id, again, 16, format),
-        (id, again) => id == again,
-    };
-    let is_same =
-        |a: &Option<String>, b: &Option<String>| a == b || changed(value(a), format) == changed(value(b), format);
-    let in_format = |attributes: &Option<String>| match changed(value(attributes), format) {
-        Value::Object(members) => members,
-        _ => serde_json::Map::new(),
-    };
-    let (mut had, mut has) = (in_format(&span.attributes), in_format(&again.attributes));
-    for attributes in [&mut had, &mut has] {
-        attributes.remove("mlflow.traceRequestId");
-    }
-    let is_of_member = |key: &str| {
-        OF_MEMBERS.contains(&key) || key.starts_with("mlflow.traceTag.") || format == Format::Weave && key == "model"
-    };
-    has.retain(|key, _| had.contains_key(key) || !is_of_member(key));
-    // Its members of these names are those of the span.
-    if format == Format::Trackio {
-        for key in OF_TRACKIO {
-            had.remove(key);
-            has.remove(key);
-        }
-    }
-    // The ids of an event stream are in its events, which stay, but other formats have none there.
-    let is_stream = span.fields.iter().any(|field| field.path.starts_with("/*/"));
-    let span = &carried(span, format);
-    let kept = [
-        ("name", again.name == span.name),
-        ("traceId", is_id_again(&span.trace_id, &again.trace_id, 32, format)),
-        ("spanId", is_id_again(&span.span_id, &again.span_id, 16, format)),
-        ("parentId", parents),
-        ("start", again.start_unix_nano == span.start_unix_nano),
-        ("end", again.end_unix_nano == span.end_unix_nano),
-        ("status", again.status == span.status),
-        ("error", again.error == span.error),
-        ("model", again.model == span.model),
-        ("trajectory", again.trajectory == span.trajectory),
-        ("inputs", is_same(&again.inputs, &span.inputs)),
-        ("output", is_same(&again.output, &span.output)),
-        ("attributes", has == had),
-        ("events", list(&again.events).len() == list(&span.events).len()),
-        ("fields", ids(again) == ids(span) || is_stream),
-    ];
-    kept.into_iter().filter(|(_, is_kept)| !is_kept).map(|(name, _)| name).collect()
-}
-
-/// Numbers as formats have them: those that JSON has not are null to Weave, those of more than 64 bits text to Trackio.
-fn changed(value: Value, format: Format) -> Value {
-    match value {
-        Value::String(text) if format == Format::Weave && ["NaN", "Infinity", "-Infinity"].contains(&text.as_str()) => {
-            Value::Null
-        }
-        Value::String(text) if format == Format::Trackio && text.len() > 19 => {
-            text.parse().map_or(Value::String(text), |number: f64| number.into())
-        }
-        Value::Array(list) => list.into_iter().map(|value| changed(value, format)).collect(),
-        Value::Object(members) => members.into_iter().map(|(key, value)| (key, changed(value, format))).collect(),
-        other => other,
-    }
-}
-
-/// Writes spans and reads them again; where a format puts spans inside others, each alone.
-fn again(spans: &[Span], format: Format) -> Vec<Span> {
-    let bodies = if format == Format::Trackio { spans.chunks(1).collect() } else { vec![spans] };
-    let body = |spans: &[Span]| write(spans, format, &options()).unwrap();
-    bodies.into_iter().flat_map(|spans| read(&body(spans), &ReadOptions::default()).unwrap()).collect()
-}
-
-#[test]
-fn what_is_read_again_is_what_was_read() {
-    let (mut compared, mut losses) = (0, Vec::new());
-    for (name, spans) in recorded() {
-        for (format, file) in &FORMATS[..5] {
-            let (_, too_deep) = write_shallow(&spans, *format).unwrap();
-            let kept = spans.iter().enumerate().filter(|(i, _)| !too_deep.contains(i));
-            let spans: Vec<Span> = kept.map(|(_, span)| span.clone()).collect();
-            let all_again = again(&spans, *format);
-            assert_eq!(all_again.len(), spans.len(), "{name}, {file}");
-            for (span, again) in spans.iter().zip(&all_again) {
-                compared += 1;
-                for lost in lost(span, again, *format) {
-                    if name.ends_with(HAS_MORE) && lost == "fields" {
-                        assert_eq!(ids(again), ids(span)[2..], "the response stays");
-                        continue;
-                    }
-                    losses.push(format!("{name}, {file}, {}: {lost}", span.path));
-                }
-            }
-        }
-    }
-    assert!(losses.is_empty(), "{}", losses.join("\n"));
-    assert!(compared > 500, "{compared} spans");
 }

@@ -33,9 +33,9 @@ impl Default for ReadOptions {
 ///
 /// The halves of a Weave call that are both in the body are one span; so is an event stream. A trace of Trackio is a span,
 /// with those in it below. What MLflow's server tells of a trace is a span without an id if it has previews of the inputs
-/// or the output; in any case its tags are the trajectory of the trace's spans. A record without an output that holds ids
-/// is the output itself. Of JSON lines a broken one is left out. A field whose ids cannot be read is left out too: the
-/// report of an enrichment says why.
+/// or the output; in any case its tags are the trajectory of the trace's spans. A record that holds ids
+/// and no output, or all of them beside it, is the output itself. Of JSON lines a broken one is left out. A field whose ids
+/// cannot be read is left out too: the report of an enrichment says why.
 ///
 /// # Errors
 /// As [`crate::enrich`], but for the size of an output.
@@ -107,6 +107,18 @@ impl Told {
     }
 }
 
+/// Whether an address is in the inputs, the output, the attributes or the events of a span.
+fn is_in_place(view: &View, path: &str) -> bool {
+    for (_, place) in &view.places {
+        if let Some(rest) = path.strip_prefix(place.path.as_str())
+            && (rest.is_empty() || rest.starts_with('/'))
+        {
+            return true;
+        }
+    }
+    false
+}
+
 impl Reader<'_> {
     /// Reads the spans of a part of a body; only what is told of traces, if they are not wanted.
     fn part(&mut self, format: Format, part: Part<'_>, with_spans: bool) {
@@ -125,11 +137,11 @@ impl Reader<'_> {
                 continue;
             }
             span.fields = self.fields(document, &view);
-            // A record that holds ids and no output is the output.
+            // A record all of whose ids are beside its inputs and its output is the output.
             if matches!(format, Format::Auto | Format::Record)
                 && view.bare.is_some()
-                && span.output.is_none()
                 && !span.fields.is_empty()
+                && (span.output.is_none() || !span.fields.iter().any(|field| is_in_place(&view, &field.path)))
             {
                 span.output = Some(json(document, view.node));
             }

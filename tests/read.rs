@@ -593,7 +593,8 @@ fn attributes_of_mlflow_are_what_they_read_as() {
     let body = json!({ "spans": [{
         "trace_id": "TfteWyfAe5+ORB6rMNbNUw==", "span_id": "EoH82g+/7TU=", "parent_span_id": null, "start_time_unix_nano": 1,
         "status": "ERROR",
-        "attributes": { "n": "20", "s": "\"text\"", "bad": "no json", "plain": 5, "mlflow.spanInputs": "5", "step": "\"7\"" },
+        "attributes": { "n": "20", "s": "\"text\"", "bad": "no json", "plain": 5, "mlflow.spanInputs": "5", "step": "\"7\"",
+            "gen_ai.request.model": "\"Qwen/Qwen3-8B\"" },
         "events": [{ "name": "tok", "time_unix_nano": 5, "attributes": { "i": 1 } }],
     }, {
         "context": { "trace_id": "0x1", "span_id": "b7ad6b7169203331" }, "parent_id": "00f067aa0ba902b7", "start_time": 7,
@@ -608,7 +609,9 @@ fn attributes_of_mlflow_are_what_they_read_as() {
     assert_eq!(spans[0].inputs.as_deref(), Some("5"));
     assert_eq!(spans[0].trajectory.step, Some(7));
     let attributes = as_json(spans[0].attributes.as_ref());
-    assert_eq!(attributes, json!({ "n": 20, "s": "text", "bad": "no json", "plain": 5, "step": "7" }));
+    let others = json!({ "n": 20, "s": "text", "bad": "no json", "plain": 5, "step": "7", "gen_ai.request.model": "Qwen/Qwen3-8B" });
+    assert_eq!(attributes, others);
+    assert_eq!(spans[0].model.as_deref(), Some("Qwen/Qwen3-8B"));
     assert_eq!(as_json(spans[0].events.as_ref()), body["spans"][0]["events"]);
     assert_eq!((&*spans[1].trace_id, &*spans[1].span_id), ("0x1", "b7ad6b7169203331"));
     assert_eq!(spans[1].parent_id.as_deref(), Some("00f067aa0ba902b7"));
@@ -667,9 +670,11 @@ fn spans_of_a_trackio_trace() {
     let body = json!({ "logs": [{ "run": "r", "run_id": "rid", "log_id": "l", "step": 4, "timestamp": "2026-01-02T03:04:05+00:00", "metrics": {
         "a/b~c": [{ "_type": "trackio.trace", "metadata": { "sample_index": "7", "validate": 1, "inputs": { "x": 1 }, "output": "t", "rest": [1.50] },
             "spans": [{ "id": "s1", "start_time": "2026-01-02T03:04:05.5Z", "output": { "token_ids": [3] } }, { "parent_id": "s1", "error": "no" }] }],
-        "bare": { "_type": "trackio.trace", "metadata": { "exception_type": "ValueError" } } } }] });
+        "bare": { "_type": "trackio.trace", "metadata": { "exception_type": "ValueError" } },
+        "timed": { "_type": "trackio.trace", "metadata": { "start_time": "1970-01-01T00:00:01Z", "end_time": "1970-01-01T00:00:02Z",
+            "error": "no", "exception_type": "E" } } } }] });
     let spans = read(body.to_string().as_bytes(), &ReadOptions::default()).unwrap();
-    let [trace, first, second, bare] = &spans[..] else { panic!("{} spans", spans.len()) };
+    let [trace, first, second, bare, timed] = &spans[..] else { panic!("{} spans", spans.len()) };
     assert_eq!((&*trace.span_id, &*trace.trace_id, &*trace.name), ("rid:l:a/b~c:0", "rid:l:a/b~c:0", "a/b~c"));
     assert_eq!(trace.attributes.as_deref(), Some(r#"{"sample_index":"7","validate":1,"rest":[1.5]}"#));
     assert_eq!((trace.inputs.as_deref(), trace.output.as_deref()), (Some("{\"x\":1}"), Some("\"t\"")));
@@ -682,6 +687,9 @@ fn spans_of_a_trackio_trace() {
     assert_eq!((second.status, second.error.as_deref()), (SpanStatus::Error, Some("no")));
     assert_eq!((&*bare.span_id, bare.status), ("rid:l:bare", SpanStatus::Error));
     assert_eq!(bare.trajectory.sample_index, None);
+    assert_eq!(bare.start_unix_nano, Some(1_767_323_045_000_000_000));
+    assert_eq!((timed.start_unix_nano, timed.end_unix_nano), (Some(1_000_000_000), Some(2_000_000_000)));
+    assert_eq!(timed.error.as_deref(), Some("no"));
 }
 
 #[test]
@@ -705,6 +713,12 @@ fn records_as_people_spell_them() {
     let span = one(body, Format::Auto);
     assert_eq!(span.output.as_deref().map(str::as_bytes), Some(body.as_slice()));
     assert_eq!(span.model.as_deref(), Some("m"));
+    // Also with a member that is called so and holds none of its ids.
+    let body =
+        br#"{"output": [], "output_messages": [{"type": "raw_message_tokens", "tokens": [1]}], "input_messages": []}"#;
+    assert_eq!(one(body, Format::Auto).output.as_deref().map(str::as_bytes), Some(body.as_slice()));
+    let body = br#"{"prompt": {"chunks": [{"type": "encoded_text", "tokens": [1]}]}, "response": {"sequences": [{"tokens": [2]}]}}"#;
+    assert_eq!(one(body, Format::Auto).output.as_deref(), Some(r#"{"sequences": [{"tokens": [2]}]}"#));
     assert_eq!(one(b"{\"id\": \"c\"}", Format::Auto).output, None);
 }
 

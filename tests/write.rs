@@ -5,39 +5,33 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 mod common;
+#[path = "common/written.rs"]
+mod written;
 
 use common::letters;
 use serde_json::{Value, json};
 use token2text::{EnrichOptions, ErrorCode, Format, Span, SpanStatus, WriteOptions, enrich, write};
+use written::{FORMATS, options, recorded, write_shallow};
 
 fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-fn options() -> WriteOptions {
-    let text = br#"{"projectId": "entity/project", "project": "rollouts", "run": "exp1", "runId": "0123456789abcdef"}"#;
-    WriteOptions::from_json(text).unwrap().1
-}
-
-const FORMATS: [(Format, &str); 6] = [
-    (Format::OtlpProto, "otlp.pb"),
-    (Format::OtlpJson, "otlp.json"),
-    (Format::Mlflow, "mlflow.json"),
-    (Format::Weave, "weave.json"),
-    (Format::Trackio, "trackio.json"),
-    (Format::Record, "record.jsonl"),
-];
-
 /// Writes spans, which are JSON as JavaScript has it, in every format into a folder for `tests/oracle/write_check.py`.
+/// Spans that a format refuses as too deep are left out there; `refused.json` tells which, so that it is known whether the
+/// backend refuses them too.
 fn write_bodies(name: &str, json: &str) -> PathBuf {
     let folder = root().join("target/write").join(name);
     std::fs::create_dir_all(&folder).unwrap();
     std::fs::write(folder.join("spans.json"), json).unwrap();
     let spans = Span::list_from_json(json).unwrap();
+    let mut refused = serde_json::Map::new();
     for (format, file) in FORMATS {
-        let body = write(&spans, format, &options()).unwrap_or_else(|error| panic!("{name}, {file}: {error}"));
+        let (body, too_deep) = write_shallow(&spans, format).unwrap_or_else(|error| panic!("{name}, {file}: {error}"));
         std::fs::write(folder.join(file), body).unwrap();
+        refused.insert(file.to_owned(), too_deep.into());
     }
+    std::fs::write(folder.join("refused.json"), Value::Object(refused).to_string()).unwrap();
     folder
 }
 
@@ -244,4 +238,39 @@ fn nothing_panics_and_the_same_is_written_each_time() {
         let body = write(&[], format, &options()).unwrap();
         assert!(body.len() < 100, "{file}");
     }
+}
+
+#[test]
+fn the_deepest_that_is_written_is_taken_and_what_is_refused_is_not() {
+    let mut spans = vec![json!({ "traceId": "t", "spanId": "0", "name": "root" })];
+    for (depth, id) in [(197, "1"), (198, "2"), (252, "3"), (253, "4")] {
+        let list = "[".repeat(depth) + &"]".repeat(depth);
+        let object = format!("{{\"a\":{}}}", &list[1..list.len() - 1]);
+        spans.push(
+            json!({ "traceId": "t", "spanId": id, "parentId": "0", "name": "deep", "inputs": list, "output": list,
+            "attributes": object }),
+        );
+    }
+    let folder = write_bodies("deepest", &Value::Array(spans).to_string());
+    let refused = std::fs::read_to_string(folder.join("refused.json")).unwrap();
+    let refused: Value = serde_json::from_str(&refused).unwrap();
+    for (_, file) in FORMATS {
+        let expected = match file {
+            "weave.json" => json!([2, 3, 4]),
+            "trackio.json" => json!([4]),
+            _ => json!([]),
+        };
+        assert_eq!(refused[file], expected, "{file}");
+    }
+    check(&[folder]);
+}
+
+#[test]
+fn backends_read_what_is_read_and_written_again() {
+    let mut folders = Vec::new();
+    for (name, spans) in recorded() {
+        let json = Value::Array(spans.iter().map(as_javascript).collect()).to_string();
+        folders.push(write_bodies(&name, &json));
+    }
+    check(&folders);
 }

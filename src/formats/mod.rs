@@ -166,6 +166,11 @@ fn string_member(tree: &mut dyn Tree, object: NodeId, key: &str) -> Option<Strin
         return None;
     }
     let node = tree.member(object, key)?;
+    string_at(tree, node)
+}
+
+/// The text of a string.
+fn string_at(tree: &mut dyn Tree, node: NodeId) -> Option<String> {
     let content = string_content(&tree.json(node))?.into_owned();
     String::from_utf8(content).ok()
 }

@@ -1,7 +1,7 @@
 //! Where the spans of OTLP and of MLflow are in a body, and where in a span its inputs, output, attributes and events.
 
 use super::dotted::add_flattened;
-use super::{has_room, string_member};
+use super::{has_room, string_at, string_member};
 use crate::view::{Keys, Kind, NodeId, Place, Tree, View};
 
 /// What leads to spans, in both spellings of OTLP and in what MLflow's server gives: requests, traces.
@@ -187,12 +187,13 @@ impl Finder<'_> {
         }
     }
 
+    /// The name of the model; of a string that holds a JSON string, as in MLflow's files, what is inside.
     fn model(&mut self, attributes: NodeId) -> Option<String> {
         for key in MODELS {
-            let name = string_member(self.tree, attributes, key);
-            if name.is_some() {
-                return name;
-            }
+            let Some(node) = self.tree.member(attributes, key) else { continue };
+            let Some(name) = string_at(self.tree, node) else { continue };
+            let inner = if name.starts_with('"') { self.tree.open_json(node) } else { None };
+            return inner.and_then(|inner| string_at(self.tree, inner)).or(Some(name));
         }
         None
     }

@@ -12,8 +12,9 @@ use super::out::{JsonOut, hex, joined};
 use super::time::iso;
 use super::values::Values;
 
-/// The server answers 500 to integers of more than 64 bits and to deep nesting. Its Python client sends `NaN` as a string.
-const TASTE: Taste = Taste { depth: 180, non_finite: NonFinite::Text, bounds_integers: true };
+/// The server answers 500 to integers of more than 64 bits, and to more than 254 levels, which is what orjson writes: the
+/// list of spans and a span are around these. Its Python client sends `NaN` as a string.
+const TASTE: Taste = Taste { depth: 252, non_finite: NonFinite::Text, bounds_integers: true };
 
 /// Ends of the names of projects that its Python client refuses: they are tables of another project's files.
 const RESERVED: [&str; 8] = [
@@ -163,46 +164,58 @@ fn metadata(values: &Values<'_>, trace_id: &str, span_id: &str, out: &mut JsonOu
     let span = values.span;
     out.key("metadata");
     out.open(b'{');
-    let mut written = vec!["op", "inputs", "output", "status", "error", "trace_id", "span_id", "parent_id"];
     out.text("op", Some(&span.name));
     values.member_if("inputs", values.inputs, out);
     for (key, node) in &values.trajectory {
         out.member(key, Some(values.text(*node)));
-        written.push(key);
     }
     out.text_if("status", status(span.status));
     values.member_if("output", values.output, out);
     out.text_if("error", span.error.as_deref());
     out.text_if("model", span.model.as_deref());
-    if span.model.is_some() {
-        written.push("model");
-    }
     out.text("trace_id", Some(trace_id));
     out.text("span_id", Some(span_id));
     out.text_if("parent_id", parent(span));
     times(span, out);
-    written.extend(TIMES);
     for (key, node) in &values.attributes {
-        if !written.contains(&key.as_str()) {
+        if !is_written(values, key) {
             out.member(key, Some(values.text(*node)));
         }
     }
     out.close(b'}');
 }
 
-const TIMES: [&str; 3] = ["start_time", "end_time", "duration_ms"];
+/// Whether the metadata have a member of this name already, so that an attribute cannot.
+fn is_written(values: &Values<'_>, key: &str) -> bool {
+    let span = values.span;
+    match key {
+        "op" | "trace_id" | "span_id" => true,
+        "inputs" => values.inputs.is_some(),
+        "output" => values.output.is_some(),
+        "status" => status(span.status).is_some(),
+        "error" => span.error.is_some(),
+        "model" => span.model.is_some(),
+        "parent_id" => parent(span).is_some(),
+        "start_time" => span.start_unix_nano.is_some(),
+        "end_time" => span.end_unix_nano.is_some(),
+        "duration_ms" => lasted(span).is_some(),
+        _ => values.trajectory.iter().any(|(name, _)| *name == key),
+    }
+}
 
 fn times(span: &Span, out: &mut JsonOut) {
-    let (start, end) = (span.start_unix_nano, span.end_unix_nano);
-    let lasted = end.zip(start).and_then(|(end, start)| end.checked_sub(start));
-    for (key, time) in [(TIMES[0], start), (TIMES[1], end)] {
+    for (key, time) in [("start_time", span.start_unix_nano), ("end_time", span.end_unix_nano)] {
         out.text_if(key, time.map(iso).as_deref());
     }
-    if let Some(nanos) = lasted {
+    if let Some(nanos) = lasted(span) {
         let mut text = Vec::new();
         double_into(nanos as f64 / 1e6, &mut text);
-        out.member(TIMES[2], Some(&text));
+        out.member("duration_ms", Some(&text));
     }
+}
+
+fn lasted(span: &Span) -> Option<u64> {
+    span.end_unix_nano?.checked_sub(span.start_unix_nano?)
 }
 
 fn status(status: SpanStatus) -> Option<&'static str> {

@@ -10,8 +10,9 @@ use super::out::JsonOut;
 use super::time::iso;
 use super::values::{Values, each};
 
-/// The service's parser takes no literals that JSON has not; its Python client writes null for them.
-const TASTE: Taste = Taste { depth: 180, non_finite: NonFinite::Null, bounds_integers: false };
+/// The parser of its models takes no literals that JSON has not, for which its Python client writes null, and no more than
+/// 201 levels: the body, the batch and the call are around these, and an object around inputs that are none.
+const TASTE: Taste = Taste { depth: 197, non_finite: NonFinite::Null, bounds_integers: false };
 
 /// Where inputs go that are no object.
 const INPUTS: &str = "inputs";

@@ -109,8 +109,11 @@ const TRACKIO_TRACE: &[Row] = &[
     (SpanId, "/id", Text),
     (Name, "/metadata/op", Text),
     (Name, "/key", Text),
+    (Start, "/metadata/start_time", Iso),
     (Start, "/timestamp", Iso),
+    (End, "/metadata/end_time", Iso),
     (Status, "/metadata/status", Word),
+    (Error, "/metadata/error", Text),
     (Error, "/metadata/exception_type", Text),
 ];
 

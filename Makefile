@@ -102,11 +102,12 @@ fmt-check: ## the Rust sources are formatted
 	$(call done,formatting)
 
 .PHONY: clippy
-clippy: prerequisites ## no warnings, natively and for WebAssembly, with and without the general engine
+clippy: prerequisites ## no warnings, natively and for WebAssembly, for each module
 	$(CLIPPY) -- -D warnings
 	$(CLIPPY) --no-default-features -- -D warnings
 	$(CLIPPY) $(WASM) -- -D warnings
 	$(CLIPPY) $(WASM) --no-default-features -- -D warnings
+	$(CLIPPY) $(WASM) --no-default-features --features spans -- -D warnings
 	$(call done,clippy)
 
 .PHONY: lint

@@ -1,32 +1,40 @@
 /**
- * The two WebAssembly instances of this process. `slim` decodes nearly every tokenizer; `general` holds the Rust
- * `tokenizers` crate too and is loaded only when a file needs it. Objects of one cannot be given to the other.
+ * The WebAssembly instances of this process. `slim` decodes nearly every tokenizer; `general` holds the Rust `tokenizers` crate
+ * too and is loaded only when a file needs it; `spans` has no tokenizers, and is loaded at the first `read` or `write`. Objects
+ * of one cannot be given to another.
  */
 import { Token2TextError, messageOf } from "./errors.js";
 
-/** That of general, which has `encode` too. @typedef {typeof import("./general.js")} Glue */
-/** @typedef {{ glue: Glue, memory: WebAssembly.Memory }} Instance */
+/**
+ * The glue of each; that of slim has no `encode`.
+ *
+ * @typedef {{ slim: typeof import("./general.js"), general: typeof import("./general.js"), spans: typeof import("./spans.js") }} Glues
+ */
+/** @typedef {keyof Glues} Name */
+/** @typedef {Exclude<Name, "slim">} LaterName */
+/** @template {Name} N @typedef {{ glue: Glues[N], memory: WebAssembly.Memory }} InstanceOf */
+/** One that has tokenizers. @typedef {InstanceOf<"general">} Instance */
 /**
  * What differs between Node and browsers.
  *
  * @typedef {object} Host
- * @property {() => Promise<void>} loadGeneral
- * @property {() => void} [loadGeneralSync] Only where a file can be read and compiled synchronously.
+ * @property {(name: LaterName) => Promise<void>} load Starts a module, with `setInstance`.
+ * @property {(name: LaterName) => void} [loadSync] Only where a file can be read and compiled synchronously.
  * @property {(source: string | URL) => AsyncSource | Promise<AsyncSource> | undefined} [openFile]
  *   Opens a path or `file:` URL; undefined for anything else.
  */
 /** @typedef {{ chunks: AsyncIterable<Uint8Array>, total?: number, name: string }} AsyncSource */
 
-/** @type {{ slim?: Instance, general?: Instance }} */
+/** @type {Partial<{ [N in Name]: InstanceOf<any> }>} */
 const instances = {};
+/** What is being loaded. @type {Partial<Record<LaterName, Promise<void>>>} */
+const loading = {};
 /** @type {Host | undefined} */
 let host;
-/** @type {Promise<void> | undefined} */
-let generalReady;
 
-/** @param {"slim" | "general"} name @param {unknown} glue @param {{ memory: WebAssembly.Memory }} exports */
+/** @param {Name} name @param {unknown} glue @param {{ memory: WebAssembly.Memory }} exports */
 export function setInstance(name, glue, exports) {
-  instances[name] = { glue: /** @type {Glue} */ (glue), memory: exports.memory };
+  instances[name] = { glue: /** @type {Glues[Name]} */ (glue), memory: exports.memory };
 }
 
 /** @param {Host} value */
@@ -52,7 +60,7 @@ export function slim() {
  * @returns {Instance}
  */
 export function general() {
-  if (!instances.general) currentHost().loadGeneralSync?.();
+  if (!instances.general) currentHost().loadSync?.("general");
   if (instances.general) return instances.general;
   throw new Token2TextError(
     "engine_not_available",
@@ -61,23 +69,26 @@ export function general() {
 }
 
 /**
- * Loads the general instance, once; after a failure the next call tries again.
+ * Loads an instance, once; after a failure the next call tries again.
  *
- * @param {string} [what] What needs it, for the message.
- * @returns {Promise<Instance>}
+ * @template {LaterName} N
+ * @param {N} name
+ * @param {string} what What needs it, for the message.
+ * @returns {Promise<InstanceOf<N>>}
  */
-export async function loadGeneral(what = "this tokenizer") {
-  if (instances.general) return instances.general;
-  generalReady ??= currentHost().loadGeneral();
-  try {
-    await generalReady;
-  } catch (error) {
-    const message = `${what} needs the general engine, and general_bg.wasm could not be loaded`;
-    throw new Token2TextError("engine_not_available", `${message}: ${messageOf(error)}`, { cause: error });
-  } finally {
-    generalReady = undefined;
+export async function load(name, what) {
+  if (!instances[name]) {
+    loading[name] ??= currentHost()
+      .load(name)
+      .finally(() => delete loading[name]);
+    try {
+      await loading[name];
+    } catch (error) {
+      const message = `${what} needs ${name}_bg.wasm, which could not be loaded: ${messageOf(error)}`;
+      throw new Token2TextError("engine_not_available", message, { cause: error });
+    }
   }
-  return general();
+  return /** @type {InstanceOf<N>} */ (instances[name]);
 }
 
 function notInitialised() {

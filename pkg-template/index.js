@@ -5,6 +5,7 @@ import * as generalGlue from "./general.js";
 import { instantiate } from "./instantiate.js";
 import { checkOptions } from "./options.js";
 import * as slimGlue from "./slim.js";
+import * as spansGlue from "./spans.js";
 
 export { Token2TextError } from "./errors.js";
 export { Enricher, strip } from "./enricher.js";
@@ -12,7 +13,10 @@ export { read } from "./read.js";
 export { Tokenizer } from "./tokenizer.js";
 export { write } from "./write.js";
 
+/** @typedef {import("./engines.js").LaterName} LaterName */
+/** @typedef {import("./instantiate.js").StartableGlue} StartableGlue */
 /** @typedef {import("./instantiate.js").WasmSource} WasmSource */
+/** @typedef {{ [name in LaterName]?: WasmSource | Promise<WasmSource> }} InitOptions */
 /** @typedef {import("./errors.js").ErrorCode} ErrorCode */
 /** @typedef {import("./tokenizer.js").TokenIds} TokenIds */
 /** @typedef {import("./tokenizer.js").Bytes} Bytes */
@@ -40,6 +44,16 @@ export { write } from "./write.js";
 /** @typedef {import("./report.js").ReportTotals} ReportTotals */
 /** @typedef {import("./layout.js").LayoutField} LayoutField */
 
+/**
+ * What is fetched later, and from where by default: bundlers know this very spelling.
+ *
+ * @type {Record<LaterName, { glue: StartableGlue, address: () => WasmSource }>}
+ */
+const LATER = {
+  general: { glue: generalGlue, address: () => new URL("./general_bg.wasm", import.meta.url) },
+  spans: { glue: spansGlue, address: () => new URL("./spans_bg.wasm", import.meta.url) },
+};
+
 /** @type {Promise<void> | undefined} */
 let ready;
 
@@ -49,8 +63,8 @@ let ready;
  *
  * @param {WasmSource | Promise<WasmSource>} [source] The package's `slim_bg.wasm`: its URL, a Response, its bytes or the
  *   compiled module. By default it is fetched from beside this file.
- * @param {{ general?: WasmSource | Promise<WasmSource> }} [options] Likewise `general_bg.wasm`, which is fetched when a
- *   tokenizer needs it.
+ * @param {InitOptions} [options] Likewise `general_bg.wasm`, which is fetched when a tokenizer needs it, and `spans_bg.wasm`,
+ *   which is fetched at the first `read` or `write`.
  * @returns {Promise<void>}
  */
 export function init(source = new URL("./slim_bg.wasm", import.meta.url), options) {
@@ -61,15 +75,17 @@ export function init(source = new URL("./slim_bg.wasm", import.meta.url), option
   return ready;
 }
 
-/** @param {WasmSource | Promise<WasmSource>} source @param {{ general?: WasmSource | Promise<WasmSource> }} [options] */
+/** @param {WasmSource | Promise<WasmSource>} source @param {InitOptions} [options] */
 async function start(source, options) {
-  const { general } = checkOptions(options, ["general"], "init");
+  const given = checkOptions(options, Object.keys(LATER), "init");
   // A failure is told when somebody needs it.
-  if (general instanceof Promise) general.catch(() => {});
+  for (const later of Object.values(given)) if (later instanceof Promise) later.catch(() => {});
   setInstance("slim", slimGlue, await instantiate(slimGlue, source, "slim_bg.wasm"));
-  setHost({ loadGeneral: () => startGeneral(general) });
+  setHost({ load: (name) => startLater(name, given[name]) });
 }
 
-async function startGeneral(source = /** @type {WasmSource | Promise<WasmSource>} */ (new URL("./general_bg.wasm", import.meta.url))) {
-  setInstance("general", generalGlue, await instantiate(generalGlue, source, "general_bg.wasm"));
+/** @param {LaterName} name @param {WasmSource | Promise<WasmSource>} [source] */
+async function startLater(name, source = LATER[name].address()) {
+  const { glue } = LATER[name];
+  setInstance(name, glue, await instantiate(glue, source, `${name}_bg.wasm`));
 }

@@ -11,6 +11,12 @@ export { read } from "./read.js";
 export { Tokenizer } from "./tokenizer.js";
 export { write } from "./write.js";
 
+/** What is started later: the glue, and the module as gzip in base64. */
+const LATER = {
+  general: () => Promise.all([import("./general.js"), import("./general_inline.js")]),
+  spans: () => Promise.all([import("./spans.js"), import("./spans_inline.js")]),
+};
+
 const slimBytes = fromBase64(slimBase64);
 let isReady = startNow();
 
@@ -21,7 +27,7 @@ export async function init() {
   isReady = true;
 }
 
-setHost({ loadGeneral, ...(hasFiles && { openFile }) });
+setHost({ load, ...(hasFiles && { openFile }) });
 
 function startNow() {
   try {
@@ -32,11 +38,12 @@ function startNow() {
   }
 }
 
-async function loadGeneral() {
-  const [glue, { default: base64 }] = await Promise.all([import("./general.js"), import("./general_inline.js")]);
+/** @param {keyof typeof LATER} name */
+async function load(name) {
+  const [glue, { default: base64 }] = await LATER[name]();
   const plain = new Blob([fromBase64(base64)]).stream().pipeThrough(new DecompressionStream("gzip"));
   const bytes = await new Response(plain).arrayBuffer();
-  setInstance("general", glue, await instantiate(glue, bytes, "general_bg.wasm"));
+  setInstance(name, glue, await instantiate(glue, bytes, `${name}_bg.wasm`));
 }
 
 /** @param {string} text */

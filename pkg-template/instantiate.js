@@ -83,6 +83,7 @@ function inWords(error, file) {
 
 /** @param {string} file */
 function whereToPut(file) {
-  const give = file === "slim_bg.wasm" ? "init(url)" : "init(undefined, { general: url })";
+  const name = file.replace("_bg.wasm", "");
+  const give = name === "slim" ? "init(url)" : `init(undefined, { ${name}: url })`;
   return `Serve the package's ${file} and give its address to ${give}, or import "token2text/inline"`;
 }

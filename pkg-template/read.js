@@ -1,5 +1,5 @@
 import { bodyBytes } from "./enricher.js";
-import { slim } from "./engines.js";
+import { load } from "./engines.js";
 import { asToken2TextError } from "./errors.js";
 import { ORIGIN, checkOptions, optionsText } from "./options.js";
 
@@ -18,18 +18,19 @@ const OPTIONS = ["format", "layouts", "limits", ...ORIGIN, "traceInfos"];
 
 /**
  * Reads the spans of a body as plain data: ids, names, times, inputs and output, and the fields of token ids that the
- * layouts find. It needs no tokenizer. The halves of a Weave call are one span; so is an event stream.
+ * layouts find. It needs no tokenizer, and loads a WebAssembly module of its own at the first call. The halves of a Weave call are one span; so is an event stream.
  *
- * @param {Uint8Array | ArrayBuffer} bytes A JSON document, JSON lines, an event stream or OTLP's protocol buffers.
+ * @param {Uint8Array | ArrayBuffer} bytes A JSON document, JSON lines, an event stream or OTLP's protocol buffers. They are not
+ *   copied: leave them as they are until the spans are there.
  * @param {ReadOptions} [options]
- * @returns {Span[]}
+ * @returns {Promise<Span[]>}
  */
-export function read(bytes, options) {
-  const { glue } = slim();
+export async function read(bytes, options) {
   const body = bodyBytes(bytes, "read");
   const { contentType, url, traceInfos, ...rest } = checkOptions(options, OPTIONS, "read");
   const json = optionsText(rest, "read");
   const infos = traceInfos === undefined ? new Uint8Array() : bodyBytes(traceInfos, "the option `traceInfos` of read");
+  const { glue } = await load("spans", "read");
   let answer;
   try {
     answer = glue.read(body, json, String(contentType ?? ""), String(url ?? ""), infos);

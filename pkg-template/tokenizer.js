@@ -1,5 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { general, loadGeneral, slim } from "./engines.js";
+import { general, load, slim } from "./engines.js";
 import { Token2TextError, asToken2TextError, describe } from "./errors.js";
 import { countIds, writeIds } from "./ids.js";
 import { PLAIN_OPTIONS, checkLoadOptions, checkOptions, jsonText, plainBytes } from "./options.js";
@@ -125,7 +125,7 @@ export class Tokenizer {
     } catch (error) {
       if (!isEngineNotAvailable(error)) throw error;
     }
-    await unlessAborted(loadGeneral(), signal, "tokenizer");
+    await unlessAborted(load("general", "this tokenizer"), signal, "tokenizer");
     return create(bytes, coreOptions, expected);
   }
 

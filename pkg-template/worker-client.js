@@ -12,6 +12,7 @@ import { unmark } from "./worker-transfer.js";
 export { transfer } from "./worker-transfer.js";
 
 /** @typedef {import("./index.js").WasmSource} WasmSource */
+/** @typedef {import("./index.js").InitOptions} InitOptions */
 /** @typedef {import("./index.js").TokenIds} TokenIds */
 /** @typedef {import("./index.js").Bytes} Bytes */
 /** @typedef {import("./index.js").Source} Source */
@@ -35,15 +36,19 @@ export { transfer } from "./worker-transfer.js";
  * ready early. While a worker runs, other addresses change nothing; `terminate` it first.
  *
  * @param {WasmSource | Promise<WasmSource>} [source] As for `init` of the main entry: the package's `slim_bg.wasm`.
- * @param {{ general?: WasmSource | Promise<WasmSource>, worker?: URL | string | (() => unknown) }} [options] `general` as
- *   for the main entry. `worker`: the address of the worker's script (`token2text/worker-host`), or a function that starts
+ * @param {InitOptions & { worker?: URL | string | (() => unknown) }} [options] `general` and `spans` as for the main
+ *   entry. `worker`: the address of the worker's script (`token2text/worker-host`), or a function that starts
  *   it and gives the Worker; it is called again when a worker has to be replaced.
  * @returns {Promise<void>}
  */
 export async function init(source, options) {
-  const { general, worker } = checkOptions(options, ["general", "worker"], "init");
-  const modules = await Promise.all([startable(source, "slim_bg.wasm"), startable(general, "general_bg.wasm")]);
-  configure({ source: absolute(worker), args: [modules[0], { general: modules[1] }] });
+  const given = checkOptions(options, ["general", "spans", "worker"], "init");
+  const [slim, general, spans] = await Promise.all([
+    startable(source, "slim_bg.wasm"),
+    startable(given.general, "general_bg.wasm"),
+    startable(given.spans, "spans_bg.wasm"),
+  ]);
+  configure({ source: absolute(given.worker), args: [slim, { general, spans }] });
   await start();
 }
 

@@ -3,6 +3,7 @@ import { setHost, setInstance } from "./engines.js";
 import * as generalGlue from "./general.js";
 import * as slimGlue from "./slim.js";
 import slimModule from "./slim_bg.wasm";
+import * as spansGlue from "./spans.js";
 
 export { Token2TextError } from "./errors.js";
 export { Enricher, strip } from "./enricher.js";
@@ -13,10 +14,18 @@ export { write } from "./write.js";
 /** There is nothing to wait for here; so that the same code runs in browsers. */
 export async function init() {}
 
-setInstance("slim", slimGlue, slimGlue.initSync({ module: slimModule }));
-setHost({ loadGeneral });
+/** What is started later. */
+const LATER = {
+  general: { glue: generalGlue, importModule: () => import("./general_bg.wasm") },
+  spans: { glue: spansGlue, importModule: () => import("./spans_bg.wasm") },
+};
 
-async function loadGeneral() {
-  const { default: module } = await import("./general_bg.wasm");
-  setInstance("general", generalGlue, generalGlue.initSync({ module }));
+setInstance("slim", slimGlue, slimGlue.initSync({ module: slimModule }));
+setHost({ load });
+
+/** @param {keyof typeof LATER} name */
+async function load(name) {
+  const { glue, importModule } = LATER[name];
+  const { default: module } = await importModule();
+  setInstance(name, glue, glue.initSync({ module }));
 }

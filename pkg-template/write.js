@@ -1,4 +1,4 @@
-import { loadGeneral, slim } from "./engines.js";
+import { load } from "./engines.js";
 import { Token2TextError, asToken2TextError, describe } from "./errors.js";
 import { checkOptions, jsonText } from "./options.js";
 
@@ -61,8 +61,8 @@ const OPTIONS = ["projectId", "project", "run", "runId"];
 
 /**
  * Writes spans as a body that a backend takes: a trace request of OTLP, MLflow's `traces.json`, a batch for Weave's
- * `calls/complete`, a body for Trackio's `bulk_log`, or JSON lines. The code for it is in the general engine, which the first
- * call loads.
+ * `calls/complete`, a body for Trackio's `bulk_log`, or JSON lines. It loads a WebAssembly module of its own
+ * at the first call, the same as `read`.
  *
  * @param {readonly SpanInput[]} spans
  * @param {WriteFormat} format
@@ -70,10 +70,9 @@ const OPTIONS = ["projectId", "project", "run", "runId"];
  * @returns {Promise<Bytes>}
  */
 export async function write(spans, format, options) {
-  slim();
   const json = spansText(spans);
   const optionsJson = jsonText({ ...checkOptions(options, OPTIONS, "write"), format: String(format) }, "the options of write");
-  const { glue } = await loadGeneral("write");
+  const { glue } = await load("spans", "write");
   try {
     return /** @type {Bytes} */ (glue.write(json, optionsJson));
   } catch (error) {

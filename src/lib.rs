@@ -24,6 +24,7 @@
 //! | feature | what it adds |
 //! |---|---|
 //! | `general` (default) | the `tokenizers` crate behind regular expressions in decoders and normalized added tokens, `Tokenizer::encode`, and the `transformers` readings |
+//! | `spans` | nothing: the WebAssembly module exports `read` and `write` in place of tokenizers and enrichers; native builds have everything anyway |
 //!
 //! Without it a file that needs one of these is refused with [`ErrorCode::EngineNotAvailable`].
 #![warn(missing_docs)]

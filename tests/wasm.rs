@@ -1,6 +1,6 @@
 //! The WebAssembly side, run in Node and in a browser: every hand-made tokenizer against the reference's texts, and
 //! parsed records against the same records as bytes.
-#![cfg(all(target_arch = "wasm32", target_os = "unknown"))]
+#![cfg(all(target_arch = "wasm32", target_os = "unknown", not(feature = "spans")))]
 
 use js_sys::{Array, Function, JSON, Object, Reflect, Uint8Array, Uint32Array};
 use token2text::wasm::{EnricherCore, TokenizerCore, strip};

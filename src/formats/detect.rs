@@ -147,7 +147,7 @@ impl Detected {
 }
 
 /// Tells the format of a value that was parsed, among those that are JSON.
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
 pub(crate) fn detect_value(tree: &mut dyn Tree, root: NodeId, asked: Format) -> Format {
     match asked {
         Format::Auto | Format::Sse | Format::OtlpProto => {

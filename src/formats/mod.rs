@@ -13,7 +13,7 @@ pub(crate) mod typed;
 mod weave;
 
 pub use detect::Origin;
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
 pub(crate) use detect::detect_value;
 pub(crate) use detect::{Detected, detect};
 pub(crate) use span::MODELS;
@@ -144,7 +144,7 @@ pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str, format: Forma
     match format {
         Format::Weave => weave::views(tree, place),
         Format::Trackio => trackio::views(tree, place),
-        #[cfg(target_arch = "wasm32")]
+        #[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
         Format::OtlpJson | Format::Mlflow => span::views(tree, root, path),
         _ => record::views(tree, root, path),
     }

@@ -52,7 +52,7 @@ impl<'t> Json<'t> {
     }
 
     /// Scans text that is one value and keeps it.
-    #[cfg(target_arch = "wasm32")]
+    #[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
     pub(crate) fn own(text: Vec<u8>, max_depth: usize) -> Option<Json<'static>> {
         let nodes = Json::parse(&text, max_depth).ok()?.nodes;
         let documents = vec![Document { text: Cow::Owned(text), holder: None }];

@@ -2,7 +2,7 @@
 
 mod serialize;
 
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
 pub(crate) use serialize::Value;
 
 /// Most fields and warnings that one report lists; its totals count all.

@@ -3,23 +3,28 @@
 //! Every method takes `&self`: after a trap, or when a callback calls in again, an object whose `&mut self` method
 //! was left half way would be dead. Every error crosses as a JavaScript `Error` with the code as its `code`.
 
+#[cfg(not(feature = "spans"))]
 mod enricher;
+#[cfg(not(feature = "spans"))]
 mod object;
+#[cfg(feature = "spans")]
 mod read;
+#[cfg(not(feature = "spans"))]
 mod tokenizer;
-#[cfg(feature = "general")]
+#[cfg(feature = "spans")]
 mod write;
 
-use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 use crate::Error;
-use crate::report::Value;
 
+#[cfg(not(feature = "spans"))]
 pub use enricher::{EnricherCore, strip};
+#[cfg(feature = "spans")]
 pub use read::read;
+#[cfg(not(feature = "spans"))]
 pub use tokenizer::TokenizerCore;
-#[cfg(feature = "general")]
+#[cfg(feature = "spans")]
 pub use write::write;
 
 /// An error as JavaScript sees it.
@@ -30,8 +35,9 @@ fn to_js_error(error: Error) -> JsValue {
 }
 
 /// A plain JavaScript value: objects, arrays, numbers, strings.
-fn to_js(value: &Value<'_>) -> JsValue {
-    value.serialize(&serde_wasm_bindgen::Serializer::json_compatible()).unwrap_or(JsValue::UNDEFINED)
+#[cfg(not(feature = "spans"))]
+fn to_js(value: &crate::report::Value<'_>) -> JsValue {
+    serde::Serialize::serialize(value, &serde_wasm_bindgen::Serializer::json_compatible()).unwrap_or(JsValue::UNDEFINED)
 }
 
 /// Sets a member of an object that was just made, which cannot fail.

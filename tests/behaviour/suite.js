@@ -175,6 +175,15 @@ const BEHAVIOURS = {
     await fails(() => t2t.write([{ step: Infinity }], "record"), "invalid_body", /spans\[0\]\.step is Infinity/);
     await fails(() => t2t.write([span, { inputs: "{oops" }], "record"), "invalid_body", /spans\[1\]\.inputs is not JSON/);
   },
+  async "bodies become spans"({ t2t }) {
+    const body = bytesOf({ batch: [{ id: "a", op_name: "generate", trace_id: "t", output: { response_ids: [72, 105], n: 1 } }] });
+    const [span, ...others] = await t2t.read(body, { url: new URL("https://host/calls/complete"), layouts: "verl" });
+    equal([others.length, span.spanId, span.name, span.output], [0, "a", "generate", '{"response_ids":[72,105],"n":1}']);
+    equal([span.fields[0].kind, span.fields[0].path, ...span.fields[0].ids], ["response", "/batch/0/output/response_ids", 72, 105]);
+    await fails(() => t2t.read(bytesOf("{")), "invalid_body", /not JSON/);
+    await fails(() => t2t.read("{}"), "invalid_body", /TextEncoder/);
+    await fails(() => t2t.read(body, { layout: "verl" }), "invalid_options", /no option `layout`/);
+  },
   async "the caller's bytes stay as they are"({ load, enricher }) {
     const body = bytesOf({ output: { response_ids: [72] } });
     const before = Array.from(body);

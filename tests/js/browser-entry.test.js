@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import { test } from "node:test";
-import { Enricher, Tokenizer, init, strip } from "../../pkg/index.js";
+import { Enricher, Tokenizer, init, read, strip, write } from "../../pkg/index.js";
 import { failure } from "./support/expect.js";
 import { byteLevel, jsonBytes, needsGeneral } from "./support/tokenizers.js";
 
@@ -18,6 +18,8 @@ test("everything before init says what to do", async () => {
   await assert.rejects(Tokenizer.load(plain), failure("not_initialised", words));
   assert.throws(() => new Enricher(/** @type {any} */ ({})), failure("not_initialised", words));
   assert.throws(() => strip(plain), failure("not_initialised", words));
+  await assert.rejects(read(plain), failure("not_initialised", words));
+  await assert.rejects(write([], "record"), failure("not_initialised", words));
 });
 
 test("a failed init says why, and can be tried again", async () => {
@@ -48,21 +50,25 @@ test("the options of init are checked", async () => {
   await assert.rejects(init(wasm("slim"), /** @type {any} */ ({ generel: "" })), failure("invalid_options", /no option `generel`/));
 });
 
+/** Promises that start when they are awaited, to see whether they are, each with its next outcome. */
+const asked = { general: 0, spans: 0 };
+/** @param {"general" | "spans"} name @param {() => Promise<Buffer>} give */
+const awaited = (name, give) => /** @type {Promise<Buffer>} */ ({
+  then: (/** @type {any} */ resolve, /** @type {any} */ reject) => {
+    asked[name]++;
+    return give().then(resolve, reject);
+  },
+});
+
 test("init is done once, and general waits until a file needs it", async () => {
-  let asked = 0;
-  // A promise that starts when it is first awaited, to see whether it is.
-  const general = /** @type {Promise<Buffer>} */ ({
-    then: (/** @type {any} */ resolve, /** @type {any} */ reject) => {
-      asked++;
-      return wasm("general").then(resolve, reject);
-    },
-  });
-  const first = init(WebAssembly.compile(await wasm("slim")), { general });
+  // The first request for the spans fails.
+  const spans = awaited("spans", () => (asked.spans === 1 ? Promise.reject(new Error("no network")) : wasm("spans")));
+  const first = init(WebAssembly.compile(await wasm("slim")), { general: awaited("general", () => wasm("general")), spans });
   assert.equal(init(), first);
   await first;
   const tokenizer = Tokenizer.fromBytes(plain);
   assert.equal(tokenizer.decode([72, 105]), "Hi");
-  assert.equal(asked, 0);
+  assert.deepEqual(asked, { general: 0, spans: 0 });
 
   const rare = jsonBytes(needsGeneral());
   assert.throws(() => Tokenizer.fromBytes(rare), failure("engine_not_available", /await Tokenizer\.load/));
@@ -71,8 +77,20 @@ test("init is done once, and general waits until a file needs it", async () => {
   const aborted = Tokenizer.load(rare, { signal: AbortSignal.timeout(1) });
   await assert.rejects(aborted, failure("aborted", /loading the tokenizer was aborted/));
   assert.equal((await Tokenizer.load(rare)).decode([0, 1, 3]), "a b");
-  assert.equal(asked, 1);
+  assert.deepEqual(asked, { general: 1, spans: 0 });
   assert.equal(Tokenizer.fromBytes(rare).info.engine, "general");
+});
+
+test("spans waits until spans are read or written, is asked for once, and again after a failure", async () => {
+  const body = new TextEncoder().encode('{"output": {"token_ids": [1]}}');
+  const words = /^(read|write) needs spans_bg\.wasm, which could not be loaded: no network\. Serve .* init\(undefined, { spans: url }\)/;
+  await Promise.all([read(body), write([], "record")].map((call) => assert.rejects(call, failure("engine_not_available", words))));
+  assert.deepEqual(asked, { general: 1, spans: 1 });
+  const [[span], written] = await Promise.all([read(body), write([{ name: "a" }], "record")]);
+  assert.deepEqual(span.fields[0].ids, Uint32Array.of(1));
+  assert.equal(new TextDecoder().decode(written), '{"name":"a"}\n');
+  await read(body);
+  assert.deepEqual(asked, { general: 1, spans: 2 });
 });
 
 test("strings are URLs here, also where they look like paths", async () => {

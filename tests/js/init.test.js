@@ -33,14 +33,15 @@ const SOURCES = {
 
 for (const [name, source] of Object.entries(SOURCES)) {
   test(`init takes ${name}`, async () => {
-    const program = `import { Tokenizer, init } from ${JSON.stringify(new URL("index.js", PKG).href)};
+    const program = `import { Tokenizer, init, read } from ${JSON.stringify(new URL("index.js", PKG).href)};
       const source = async (address) => ({ value: ${source} });
       const slim = await source("${origin}/typed/slim_bg.wasm");
       const general = await source("${origin}/typed/general_bg.wasm");
-      await init(slim.value, { general: general.value });
+      const spans = await source("${origin}/typed/spans_bg.wasm");
+      await init(slim.value, { general: general.value, spans: spans.value });
       const load = async (json) => Tokenizer.load(new TextEncoder().encode(json));
-      console.log((await load(process.argv[1])).decode([72, 105]), (await load(process.argv[2])).decode([0, 1, 3]));`;
+      console.log((await load(process.argv[1])).decode([72, 105]), (await load(process.argv[2])).decode([0, 1, 3]), (await read(new TextEncoder().encode("{}"))).length);`;
     const args = ["--input-type=module", "-e", program, JSON.stringify(byteLevel()), JSON.stringify(needsGeneral())];
-    assert.equal((await promisify(execFile)("node", args)).stdout, "Hi a b\n");
+    assert.equal((await promisify(execFile)("node", args)).stdout, "Hi a b 1\n");
   });
 }

@@ -20,8 +20,8 @@ const CALL = {
   output: { response_ids: [72, 105], response_mask: [1, true], response_logprobs: [-0.5, null], response_text: "Hi" },
 };
 
-test("a span is plain data", () => {
-  const [span, ...others] = read(bytes({ batch: [CALL] }));
+test("a span is plain data", async () => {
+  const [span, ...others] = await read(bytes({ batch: [CALL] }));
   assert.deepEqual(others, []);
   const { fields, ...facts } = span;
   assert.deepEqual(facts, {
@@ -39,7 +39,7 @@ test("a span is plain data", () => {
   for (const { ids } of fields) assert.equal(ids.buffer.byteLength, 4 * ids.length, "a buffer of its own");
 });
 
-test("names of what is no finite number, rows and segments", () => {
+test("names of what is no finite number, rows and segments", async () => {
   const layout = {
     name: "rows", when: ["/output/rows"], fields: [
       { kind: /** @type {const} */ ("response"), ids: "/output/rows", text: "/output/t", mask: "/output/m", logprobs: "/output/l" },
@@ -48,7 +48,7 @@ test("names of what is no finite number, rows and segments", () => {
   };
   const body = '{"output": {"rows": [[1, 2], [3]], "m": [[1, 0], [1]], "l": [[NaN, -Infinity], ["NaN"]], "t": ["a", "b"], ' +
     '"p": [4, 5, 6, 7], "r": [[0, 1], [2, 4]], "n": [Infinity, 1, 2, {"NaN": 1}]}}';
-  const [rows, part] = read(bytes(body), { layouts: layout })[0].fields;
+  const [rows, part] = (await read(bytes(body), { layouts: layout }))[0].fields;
   assert.deepEqual([...rows.ids], [1, 2, 3]);
   assert.deepEqual(rows.rows, [2, 3]);
   assert.deepEqual([...(rows.mask ?? [])], [1, 0, 1]);
@@ -59,9 +59,9 @@ test("names of what is no finite number, rows and segments", () => {
   assert.deepEqual([...(part.logprobs ?? [])], [Infinity, 1, 2, NaN]);
 });
 
-test("what a server says of traces gives the trajectory", () => {
+test("what a server says of traces gives the trajectory", async () => {
   const folder = new URL("../fixtures/wire/mlflow/verl-qwen3-ids/", import.meta.url);
-  const spans = read(readFileSync(new URL("15-get-trace-artifact.json", folder)), {
+  const spans = await read(readFileSync(new URL("15-get-trace-artifact.json", folder)), {
     traceInfos: readFileSync(new URL("10-search.json", folder)), url: new URL("http://server/ajax-api/3.0/mlflow/get-trace-artifact?request_id=x"),
   });
   assert.ok(spans.length > 1);
@@ -71,7 +71,7 @@ test("what a server says of traces gives the trajectory", () => {
 });
 
 test("mistakes have codes", async () => {
-  for (const [run, code, words] of /** @type {[() => unknown, string, RegExp][]} */ ([
+  for (const [run, code, words] of /** @type {[() => Promise<unknown>, string, RegExp][]} */ ([
     [() => read(bytes("{}"), /** @type {any} */ ({ formt: "auto" })), "invalid_options", /formt/],
     [() => read(bytes("{}"), { format: /** @type {any} */ ("otlp") }), "invalid_options", /otlp-json/],
     [() => read(bytes("{}"), { layouts: "nobody" }), "invalid_layout", /nobody/],
@@ -81,18 +81,18 @@ test("mistakes have codes", async () => {
     [() => read(bytes("{}"), { limits: { bodyBytes: 1 } }), "limit_exceeded", /bodyBytes/],
     [() => read(Uint8Array.of(0x1f, 0x8b, 8)), "compressed_input", /gzip/],
   ])) {
-    assert.throws(run, failure(code, words));
+    await assert.rejects(run, failure(code, words));
   }
   await assert.rejects(worker.read(bytes("{")), failure("invalid_body", /not JSON/));
 });
 
 test("the worker reads the same", async () => {
   const body = bytes({ batch: [CALL] });
-  assert.deepEqual(await worker.read(body, { url: new URL("http://server/calls/complete") }), read(body));
+  assert.deepEqual(await worker.read(body, { url: new URL("http://server/calls/complete") }), await read(body));
 });
 
 test("a span that was read is enriched in its texts", async () => {
-  const [span] = read(bytes({ batch: [{ ...CALL, output: { response_ids: [72, 105] } }] }));
+  const [span] = await read(bytes({ batch: [{ ...CALL, output: { response_ids: [72, 105] } }] }));
   const { span: enriched, report } = new Enricher(Tokenizer.fromBytes(jsonBytes(byteLevel()))).enrich(span);
   assert.equal(enriched.output, '{"response_text":"Hi","prompt_text":"H","response_ids":[72,105]}'.replace('"response_text":"Hi","prompt_text":"H"', '"prompt_text":"H","response_text":"Hi"'));
   assert.deepEqual(report.fields.map(({ path }) => path), ["/inputs/!json/prompt_ids", "/output/!json/response_ids"]);

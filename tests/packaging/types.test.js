@@ -2,13 +2,14 @@
 import { test } from "node:test";
 import { freshProject, run } from "./support/project.js";
 
-const MAIN = `import { Enricher, Token2TextError, Tokenizer, init, strip, type Bytes, type ErrorCode, type Layout, type LayoutField, type LoadOptions, type Report, type TokenizerInfo } from "token2text";
+const MAIN = `import { Enricher, Token2TextError, Tokenizer, init, read, strip, write, type Bytes, type ErrorCode, type Layout, type LayoutField, type LoadOptions, type Report, type Span, type TokenizerInfo } from "token2text";
 import slim from "token2text/slim_bg.wasm";
+import spansModule from "token2text/spans_bg.wasm";
 const options: LoadOptions = { compat: "transformers5", hash: "", onProgress: ({ loaded, total }) => loaded / (total ?? 1) };
 const field: LayoutField = { kind: "prompt", ids: ["/a"], text: "/b" };
 const layout: Layout = { name: "mine", when: ["/a"], fields: [field] };
 export async function use(file: Blob): Promise<string> {
-  await init(slim);
+  await init(slim, { spans: spansModule });
   using tokenizer: Tokenizer = await Tokenizer.load(file, options);
   const info: TokenizerInfo = tokenizer.info;
   const enricher = new Enricher({ "Qwen/*": tokenizer }, { layouts: ["verl", layout], existing: "replace", limits: { depth: 5 } });
@@ -18,8 +19,10 @@ export async function use(file: Blob): Promise<string> {
   if (report.fields[0].status === "skipped") throw new Token2TextError("internal", info.decoder);
   const ids: Uint32Array = tokenizer.encode(text, { addSpecialTokens: false });
   const packed: Tokenizer = Tokenizer.fromBytes(tokenizer.pack());
+  const spans: Span[] = await read(body);
+  const written: Bytes = await write(spans, "mlflow");
   const added: string = enricher.enrich({ output: { response_ids: [1] as const } }).span.output.response_text;
-  const sent = [new Response(body), new Blob([tokenizer.pack(), tokenizer.decodeBytes([1]), strip(body)])];
+  const sent = [new Response(body), new Blob([written]), new Blob([tokenizer.pack(), tokenizer.decodeBytes([1]), strip(body)])];
   const code: ErrorCode = new Token2TextError("aborted", added).code;
   if (sent.length > code.length) return tokenizer.decode([1, 2] as readonly number[]);
   return packed.decode(ids) + strip(body).length + span.output.a + report.totals.decoded;
@@ -37,7 +40,7 @@ export const use = (bytes: Uint8Array): Enricher => new Enricher(Tokenizer.fromB
 const WORKER = `import { Enricher, Token2TextError, Tokenizer, init, strip, terminate, transfer, type EncodeOptions, type Report } from "token2text/worker";
 const encode: EncodeOptions = { addSpecialTokens: false };
 export async function use(file: Blob): Promise<string> {
-  await init(undefined, { general: "/general_bg.wasm", worker: () => new Worker("/worker-host.js", { type: "module" }) });
+  await init(undefined, { general: "/general_bg.wasm", spans: "/spans_bg.wasm", worker: () => new Worker("/worker-host.js", { type: "module" }) });
   const tokenizer: Tokenizer = await Tokenizer.load(file, { engine: "auto" });
   const ids: Uint32Array = await tokenizer.encode("Hi", encode);
   const text: string = (await tokenizer.decode(ids)) + (await tokenizer.info).decoder;

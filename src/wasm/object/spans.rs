@@ -144,11 +144,13 @@ fn position(keys: &Array, wanted: &str) -> Option<usize> {
     usize::try_from(keys.last_index_of(&wanted.into(), -1)).ok()
 }
 
-/// What becomes of lists of pairs, each list once: at an index a pair that is put before the one there, or none if that
-/// goes.
+/// What becomes of one list of pairs: at an index a pair that is put before the one there, or none if that goes.
+type Changes = Vec<(usize, Option<JsValue>)>;
+
+/// What becomes of lists of pairs, each list once.
 #[derive(Default)]
 pub(super) struct Pairs {
-    lists: Vec<(NodeId, Vec<(usize, Option<JsValue>)>)>,
+    lists: Vec<(NodeId, Changes)>,
     by_node: Names,
 }
 

@@ -23,6 +23,8 @@ const instances = {};
 let host;
 /** @type {Promise<void> | undefined} */
 let generalReady;
+/** @type {(() => Promise<unknown>) | undefined} */
+let start;
 
 /** @param {"slim" | "general"} name @param {unknown} glue @param {{ memory: WebAssembly.Memory }} exports */
 export function setInstance(name, glue, exports) {
@@ -44,6 +46,16 @@ export function currentHost() {
 export function slim() {
   if (!instances.slim) throw notInitialised();
   return instances.slim;
+}
+
+/** Names what starts WebAssembly where it is needed and no entry has done so. @param {() => Promise<unknown>} how */
+export function startBy(how) {
+  start = how;
+}
+
+/** Waits for WebAssembly, if there is something that starts it. */
+export async function started() {
+  if (!instances.slim) await start?.();
 }
 
 /**

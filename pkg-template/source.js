@@ -43,12 +43,13 @@ function aborted(signal, what) {
 /**
  * Waits for something that knows of no signal, but no longer than until the signal is aborted.
  *
- * @param {Promise<void>} work
+ * @param {Promise<unknown>} work
  * @param {AbortSignal | undefined} signal
  * @param {string} what
+ * @returns {Promise<void>}
  */
 export async function unlessAborted(work, signal, what) {
-  if (!signal) return work;
+  if (!signal) return void (await work);
   /** @type {() => void} */
   let stop = () => {};
   const stopped = new Promise((_, reject) => {

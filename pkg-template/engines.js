@@ -31,6 +31,8 @@ const instances = {};
 const loading = {};
 /** @type {Host | undefined} */
 let host;
+/** @type {(() => Promise<unknown>) | undefined} */
+let start;
 
 /** @param {Name} name @param {unknown} glue @param {{ memory: WebAssembly.Memory }} exports */
 export function setInstance(name, glue, exports) {
@@ -52,6 +54,16 @@ export function currentHost() {
 export function slim() {
   if (!instances.slim) throw notInitialised();
   return instances.slim;
+}
+
+/** Names what starts WebAssembly where it is needed and no entry has done so. @param {() => Promise<unknown>} how */
+export function startBy(how) {
+  start = how;
+}
+
+/** Waits for WebAssembly, if there is something that starts it. */
+export async function started() {
+  if (!instances.slim) await start?.();
 }
 
 /**

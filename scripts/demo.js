@@ -1,11 +1,13 @@
 /**
- * Decodes recorded verl rollouts with the command line, shows before and after, and serves the page.
+ * Decodes recorded verl rollouts with the command line, shows before and after, serves the page, and does the same in a real
+ * MLflow and a real Trackio.
  *
  *   node scripts/demo.js          until Ctrl-C
- *   DEMO_EXIT=1 ...               ends once the page has answered
+ *   DEMO_EXIT=1 ...               ends by itself; fails if the page does not answer, or a server does not have the texts
  */
 import { cpSync, mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { showBackends } from "./demo-backends.js";
 import { ROOT, fail, run, step } from "./lib.js";
 import { fetchTokenizer } from "./fetch-tokenizer.js";
 import { servePage } from "./serve.js";
@@ -27,7 +29,13 @@ run("node", ["pkg/bin/token2text.js", ...command]);
 
 showRecords(readRecords(TRACE), readRecords(OUTPUT));
 copySample();
-await serve();
+const page = await servePage(PORT);
+console.log(`\n${paint(1, "The page:")} ${page.url}\nDrop a tokenizer.json and a trace there, or try the sample.\n`);
+const { addresses, problems, dispose } = await showBackends(tokenizer.slice(ROOT.length));
+console.log();
+for (const [name, address] of Object.entries({ "The page": page.url, ...addresses })) console.log(`${paint(1, `${name}:`)} ${address}`);
+if (process.env.DEMO_EXIT) await end();
+else console.log("Ctrl-C ends all of it.");
 
 /** @param {string} path @returns {any[]} */
 function readRecords(path) {
@@ -69,17 +77,12 @@ function copySample() {
   }
 }
 
-async function serve() {
-  const server = await servePage(PORT);
-  console.log(`\n${paint(1, "The page:")} ${server.url}\nDrop a tokenizer.json and a trace there, or try the sample.`);
-  if (!process.env.DEMO_EXIT) {
-    console.log("Ctrl-C ends.");
-    return;
-  }
-  const answers = await Promise.all(["", "sample/tokenizer.json", "sample/calls.jsonl"].map((path) => fetch(server.url + path)));
-  const page = await answers[0].text();
-  if (!answers.every((answer) => answer.ok) || !page.includes("token2text")) fail("the page does not answer");
-  console.log("ok: the page answers");
-  await server.close();
+async function end() {
+  const answers = await Promise.all(["", "sample/tokenizer.json", "sample/calls.jsonl"].map((path) => fetch(page.url + path)));
+  const html = await answers[0].text();
+  if (!answers.every((answer) => answer.ok) || !html.includes("token2text")) problems.push("the page does not answer");
+  await Promise.all([page.close(), dispose()]);
+  if (problems.length > 0) fail(problems.join("\n"));
+  console.log("ok: the page answers, and both servers have the texts");
   process.exit(0);
 }

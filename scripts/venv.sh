@@ -11,10 +11,13 @@ requirements=tests/oracle/requirements-$name.txt
 venv=.cache/venv-$name
 [ -f "$requirements" ] || { echo "there is no $requirements" >&2; exit 2; }
 if ! cmp -s "$requirements" "$venv/requirements.txt"; then
+    echo "installing $requirements into $venv" >&2
+    # A person wants to see that it goes on.
+    [ -t 2 ] && quiet= || quiet=--quiet
     rm -rf "$venv"
     python3 -m venv "$venv" >&2
     # Unquoted: none or several words.
-    "$venv/bin/pip" install --quiet --disable-pip-version-check $(sed -n 's/^# pip: //p' "$requirements") -r "$requirements" >&2
+    "$venv/bin/pip" install $quiet --disable-pip-version-check $(sed -n 's/^# pip: //p' "$requirements") -r "$requirements" >&2
     cp "$requirements" "$venv/requirements.txt"
 fi
 echo "$venv/bin/python"

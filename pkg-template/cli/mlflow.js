@@ -77,11 +77,10 @@ async function enrich(settings, { server, mode, dryRun, filter, limit }) {
       if (outcome?.body && outcome.texts && settings.output !== undefined) await writeFile(join(settings.output, fileName(id)), outcome.body);
     }
   } catch (error) {
-    if (told.isEmpty) told.clear();
-    else told.end();
+    told.end();
     throw error;
   }
-  told.end();
+  told.end({ evenNothing: true });
   return told.broken > 0 ? 2 : settings.strict && told.incomplete ? 1 : 0;
 }
 
@@ -122,6 +121,7 @@ class Told {
   /** Traces by the reason why they were left out. @type {Map<string, { count: number, detail: string }>} */
   #skipped = new Map();
   broken = 0;
+  #isTold = false;
   #summary = new Summary();
   #progress;
   #settings;
@@ -132,7 +132,9 @@ class Told {
     this.#settings = settings;
     this.#writes = writes;
     this.#progress = new Progress(true);
-    this.#progress.startFile(address);
+    this.#progress.startRecords(address);
+    // Ctrl-C too: what was written is written.
+    process.once("exit", () => this.end());
   }
 
   get incomplete() {
@@ -141,7 +143,7 @@ class Told {
 
   /** @param {string} id @param {Outcome} outcome */
   add(id, { status, reason, detail, spans, previews, texts, report }) {
-    this.#count(report);
+    this.#count();
     if (report) this.#summary.add(report, id);
     if (reason) this.#leaveOut(reason, detail ?? "");
     if (status === "changed") this.#changed++;
@@ -159,16 +161,11 @@ class Told {
     if (this.#settings.report === "json") this.#writeJson({ trace: id, error: { code, message } });
   }
 
-  get isEmpty() {
-    return this.#traces === 0;
-  }
-
-  clear() {
+  /** Says what was done, once. @param {{ evenNothing: boolean }} how */
+  end({ evenNothing } = { evenNothing: false }) {
     this.#progress.clear();
-  }
-
-  end() {
-    this.clear();
+    if (this.#isTold || (this.#traces === 0 && !evenNothing)) return;
+    this.#isTold = true;
     if (this.#settings.report === "summary") process.stderr.write(this.#changes() + this.#summary.toString(this.#writes ? "written" : "found"));
   }
 
@@ -178,10 +175,9 @@ class Told {
     this.#skipped.set(reason, { count: count + 1, detail });
   }
 
-  /** @param {import("../report.js").Report} [report] */
-  #count(report) {
+  #count() {
     this.#traces++;
-    this.#progress.addRecords(report?.spans ?? 0);
+    this.#progress.addRecord();
   }
 
   #changes() {

@@ -4,22 +4,24 @@ export class Progress {
   #records = 0;
   #shown = 0;
   #visible;
-  /** @type {{ name: string, size?: number, records?: number }} */
-  #file = { name: "" };
+  /** What the work is on: something of bytes, or of records alone. @type {{ name: string, counts: "bytes" | "records", all?: number }} */
+  #work = { name: "", counts: "bytes" };
 
   /** @param {boolean} visible */
   constructor(visible) {
     this.#visible = visible && process.stderr.isTTY === true;
+    // Also where Ctrl-C ends it.
+    if (this.#visible) process.once("exit", () => this.clear());
   }
 
   /** @param {string} name @param {number} [size] */
   startFile(name, size) {
-    this.#start({ name, size });
+    this.#start({ name, counts: "bytes", all: size });
   }
 
-  /** Of something that is counted in records alone. @param {string} name @param {number} records */
+  /** @param {string} name @param {number} [records] */
   startRecords(name, records) {
-    this.#start({ name, records });
+    this.#start({ name, counts: "records", all: records });
   }
 
   /** @param {number} count */
@@ -44,9 +46,9 @@ export class Progress {
     this.#shown = 0;
   }
 
-  /** @param {{ name: string, size?: number, records?: number }} file */
-  #start(file) {
-    this.#file = file;
+  /** @param {{ name: string, counts: "bytes" | "records", all?: number }} work */
+  #start(work) {
+    this.#work = work;
     this.#bytes = 0;
     this.#records = 0;
   }
@@ -55,10 +57,10 @@ export class Progress {
     const now = Date.now();
     if (!this.#visible || now - this.#shown < 100) return;
     this.#shown = now;
-    const { name, size, records } = this.#file;
-    const [done, all] = records === undefined ? [this.#bytes, size] : [this.#records, records];
-    const part = all ? `${Math.min(100, Math.floor((done / all) * 100))} %` : formatBytes(this.#bytes);
-    process.stderr.write(`\r\x1b[K${name}: ${part}, ${this.#records} records`);
+    const { name, counts, all } = this.#work;
+    const done = counts === "bytes" ? this.#bytes : this.#records;
+    const part = all ? `${Math.min(100, Math.floor((done / all) * 100))} %, ` : counts === "bytes" ? `${formatBytes(done)}, ` : "";
+    process.stderr.write(`\r\x1b[K${name}: ${part}${this.#records} records`);
   }
 }
 

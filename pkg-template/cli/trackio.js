@@ -135,6 +135,7 @@ class Told {
   #firstRefusal = "";
   #summary = new Summary();
   #progress = new Progress(true);
+  #isTold = false;
   #kind;
   #done;
 
@@ -142,6 +143,8 @@ class Told {
   constructor(kind, isDry) {
     this.#kind = kind;
     this.#done = isDry ? "would be written" : "written";
+    // Ctrl-C too: what was written is written.
+    process.once("exit", () => this.end());
   }
 
   get incomplete() {
@@ -171,8 +174,11 @@ class Told {
     this.#firstRefusal ||= page.result.error.message;
   }
 
+  /** Says what was done, once. */
   end() {
     this.#progress.clear();
+    if (this.#isTold) return;
+    this.#isTold = true;
     if (this.#kind === "summary") process.stderr.write(this.#summary.toString(this.#done) + this.#versions());
     if (this.refused > 0) process.stderr.write(`token2text: ${count(this.refused, "version")} not stored: ${this.#firstRefusal}\n`);
   }

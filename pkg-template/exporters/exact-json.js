@@ -1,7 +1,10 @@
 /**
  * JSON without loss, where `JSON.parse` would change what is sent back: numbers keep their text (MLflow's times are larger
- * than 2^53, Python writes NaN), objects keep the order of their keys.
+ * than 2^53, Python writes NaN), objects keep the order of their keys. Where values are only moved, `json-text.js` does with their
+ * places in the text.
  */
+import { Token2TextError } from "../errors.js";
+import { stringEnd } from "./json-text.js";
 
 /** A number as it was written. */
 export class Numeral {
@@ -30,7 +33,8 @@ const WORDS = { true: true, false: false, null: null };
 /**
  * @param {string} text
  * @returns {Exact}
- * @throws {SyntaxError} If the text is not JSON (with Python's `NaN`, `Infinity` and `-Infinity`), or too deep.
+ * @throws {Token2TextError} `invalid_body`: the text is not JSON (with Python's `NaN`, `Infinity` and `-Infinity`); `limit_exceeded`: it
+ *   is too deep.
  */
 export function parseExact(text) {
   const parser = new Parser(text);
@@ -79,12 +83,12 @@ class Parser {
   }
 
   error() {
-    return new SyntaxError(`not JSON at character ${this.at}`);
+    return new Token2TextError("invalid_body", `not JSON at character ${this.at}`);
   }
 
   /** @param {number} depth @returns {Exact} */
   value(depth) {
-    if (depth > MAX_DEPTH) throw new SyntaxError(`JSON deeper than ${MAX_DEPTH}`);
+    if (depth > MAX_DEPTH) throw new Token2TextError("limit_exceeded", `JSON deeper than ${MAX_DEPTH}`);
     if (this.takes("{")) return this.object(depth);
     if (this.takes("[")) return this.array(depth);
     if (this.text[this.at] === '"') return this.string();
@@ -123,23 +127,17 @@ class Parser {
 
   /** @returns {string} */
   string() {
-    const end = stringEnd(this.text, this.at);
+    const end = this.text[this.at] === '"' ? stringEnd(this.text, this.at) : undefined;
     if (end === undefined) throw this.error();
     const slice = this.text.slice(this.at, end);
-    this.at = end;
-    return JSON.parse(slice);
+    try {
+      const value = JSON.parse(slice);
+      this.at = end;
+      return value;
+    } catch {
+      throw this.error();
+    }
   }
-}
-
-/** The place behind the string that begins at `start`, or undefined. @param {string} text @param {number} start */
-export function stringEnd(text, start) {
-  if (text[start] !== '"') return undefined;
-  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
-    let escapes = 0;
-    while (text[quote - 1 - escapes] === "\\") escapes++;
-    if (escapes % 2 === 0) return quote + 1;
-  }
-  return undefined;
 }
 
 /** @param {Exact} value @returns {string} */

@@ -1,31 +1,49 @@
-/** Values that are JSON but that a server which keeps its data in UTF-8 and in 64-bit integers cannot store. */
-import { endOfString, textOf } from "./json-text.js";
+/**
+ * Values that a server which keeps its data in UTF-8 and in 64-bit integers cannot store, and would drop a whole batch for: half
+ * characters and larger integers.
+ */
+import { stringEnd } from "./json-text.js";
 
 /**
- * How much was replaced.
+ * What was replaced: `"surrogate"` is half a character (`\ud83d` alone) or a byte that is no UTF-8, now U+FFFD; `"integer"` is one of
+ * too many bits, now a string with the same digits.
  *
- * @typedef {object} Replaced
- * @property {number} characters Escapes of half a character (`\ud83d` alone) and bytes that are no UTF-8, now U+FFFD.
- * @property {number} integers Integers that no 64 bits hold, now strings with the same digits.
+ * @typedef {"surrogate" | "integer"} Repair
  */
+/** Is told of each. @typedef {(repair: Repair) => void} Note */
+/** How much was replaced. @typedef {{ characters: number, integers: number }} Replaced */
 
+export const MAX_INT64 = 2n ** 63n - 1n;
+export const MAX_UINT64 = 2n ** 64n - 1n;
+const MIN_INT64 = -(2n ** 63n);
+
+const MAY_NEED_REPAIR = /\\u[dD][89a-fA-F]|\d{19}/;
+/** A pair is matched whole, and so is any other escape, so that `\\ud800` is no surrogate. */
 const ESCAPE = /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(\\u[dD][89a-fA-F][\da-fA-F]{2})|\\./gs;
-/** A quote, or an integer so long that it may be too large. */
-const QUOTE_OR_LONG_INTEGER = /"|(?<![\d.eE+-])-?\d{19,}(?![\d.eE])/g;
-const [MIN, MAX] = [-(2n ** 63n), 2n ** 64n - 1n];
+const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
+const LONG_INTEGER = /^-?\d{19,}$/;
+
+const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
+
+/** Counts. @param {Replaced} replaced @returns {Note} */
+export function counting(replaced) {
+  return (repair) => void replaced[repair === "integer" ? "integers" : "characters"]++;
+}
 
 /**
  * The text of bytes that should be UTF-8.
  *
  * @param {Uint8Array} bytes
- * @param {Replaced} replaced Is counted up.
+ * @param {Note} note
  */
-export function repairedText(bytes, replaced) {
+export function repairedText(bytes, note) {
   try {
-    return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
+    return strict.decode(bytes);
   } catch {
-    const text = textOf(bytes);
-    replaced.characters += text.split("\ufffd").length - 1 - countEncoded(bytes);
+    const text = lenient.decode(bytes);
+    const replaced = text.split("\ufffd").length - 1 - countEncoded(bytes);
+    for (let i = 0; i < replaced; i++) note("surrogate");
     return text;
   }
 }
@@ -43,44 +61,40 @@ function countEncoded(bytes) {
  * The same JSON text without such values. A text that has none is returned as it is.
  *
  * @param {string} text
- * @param {Replaced} replaced Is counted up.
+ * @param {Note} note
+ * @param {bigint} max The largest integer that the server stores.
  */
-export function repair(text, replaced) {
-  return withoutLargeIntegers(withoutHalves(text, replaced), replaced);
-}
-
-/** @param {string} text @param {Replaced} replaced */
-function withoutHalves(text, replaced) {
-  if (!/\\u[dD][89a-fA-F]/.test(text)) return text;
-  return text.replace(ESCAPE, (escape, half) => {
-    if (half === undefined) return escape;
-    replaced.characters++;
-    return "\\ufffd";
-  });
-}
-
-/** @param {string} text @param {Replaced} replaced */
-function withoutLargeIntegers(text, replaced) {
-  if (!/\d{19}/.test(text)) return text;
-  const kept = [];
-  let from = 0;
-  QUOTE_OR_LONG_INTEGER.lastIndex = 0;
-  for (let match = QUOTE_OR_LONG_INTEGER.exec(text); match; match = QUOTE_OR_LONG_INTEGER.exec(text)) {
-    const [found] = match;
-    if (found === '"') {
-      QUOTE_OR_LONG_INTEGER.lastIndex = endOfString(text, match.index);
-    } else if (!fits(found)) {
-      kept.push(text.slice(from, match.index), `"${found}"`);
-      from = match.index + found.length;
-      replaced.integers++;
-    }
+export function repair(text, note, max) {
+  if (!MAY_NEED_REPAIR.test(text)) return text;
+  const parts = [];
+  for (let at = 0; at < text.length; ) {
+    const quote = text.indexOf('"', at);
+    const between = text.slice(at, quote === -1 ? undefined : quote);
+    parts.push(between.replace(NUMBER, (number) => repairedNumber(number, note, max)));
+    if (quote === -1) break;
+    at = stringEnd(text, quote) ?? text.length;
+    parts.push(text.slice(quote, at).replace(ESCAPE, (escape, half) => repairedEscape(escape, half, note)));
   }
-  return kept.length > 0 ? kept.join("") + text.slice(from) : text;
+  return parts.join("");
 }
 
-/** @param {string} digits */
-function fits(digits) {
+/** @param {string} escape @param {string | undefined} half @param {Note} note */
+function repairedEscape(escape, half, note) {
+  if (half === undefined) return escape;
+  note("surrogate");
+  return "\\ufffd";
+}
+
+/** @param {string} number @param {Note} note @param {bigint} max */
+function repairedNumber(number, note, max) {
+  if (!LONG_INTEGER.test(number) || fits(number, max)) return number;
+  note("integer");
+  return `"${number}"`;
+}
+
+/** Digits beyond 20 are not looked at: a number may have millions. @param {string} digits @param {bigint} max */
+function fits(digits, max) {
   if (digits.length > 20) return false;
   const value = BigInt(digits);
-  return value >= MIN && value <= MAX;
+  return value >= MIN_INT64 && value <= max;
 }

@@ -99,20 +99,27 @@ function endOfContainer(text, start) {
   throw broken(text, text.length, "a closing bracket");
 }
 
+/** @param {string} text @param {number} start */
+function endOfString(text, start) {
+  if (text[start] !== '"') throw broken(text, start, "a string");
+  const end = stringEnd(text, start);
+  if (end === undefined) throw broken(text, text.length, "a closing quote");
+  return end;
+}
+
 /**
- * The place behind the string that begins at `start`.
+ * The place behind the string whose quote is at `start`, or undefined if it does not end.
  *
  * @param {string} text
  * @param {number} start
  */
-export function endOfString(text, start) {
-  if (text[start] !== '"') throw broken(text, start, "a string");
-  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+export function stringEnd(text, start) {
+  for (let quote = text.indexOf('"', start + 1); quote !== -1; quote = text.indexOf('"', quote + 1)) {
     let slashes = 0;
-    while (text[end - 1 - slashes] === "\\") slashes++;
-    if (slashes % 2 === 0) return end + 1;
+    while (text[quote - 1 - slashes] === "\\") slashes++;
+    if (slashes % 2 === 0) return quote + 1;
   }
-  throw broken(text, text.length, "a closing quote");
+  return undefined;
 }
 
 /** @param {string} text */

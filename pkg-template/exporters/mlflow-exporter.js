@@ -64,14 +64,14 @@ export class MlflowExporter {
   }
 
   /**
-   * Stores the spans of an OTLP request (protocol buffers, not compressed). Never throws.
+   * Stores the spans of an OTLP request (protocol buffers, not compressed), or spans as `read` gives them. Never throws.
    *
-   * @param {Uint8Array | ArrayBuffer} body
+   * @param {Uint8Array | ArrayBuffer | import("./body.js").Spans} given
    * @returns {Promise<ExportResult>}
    */
-  async export(body) {
+  async export(given) {
     try {
-      return await this.#export(splitSpans(asBody(body)));
+      return await this.#export(splitSpans(await requestOf(given)));
     } catch (error) {
       if (error instanceof Token2TextError) return { status: "failure", error };
       return failure("internal", `the export failed: ${error}; this is a bug: please report it`, error);
@@ -229,6 +229,14 @@ class Delivery {
     const posted = await this.client.send("/api/3.0/mlflow/traces", { json: previewBody(info, previews) });
     return posted.status === "success" ? undefined : posted;
   }
+}
+
+/** @param {unknown} given */
+async function requestOf(given) {
+  const body = await asBody(given, "otlp-proto");
+  // `{` would be a field of a type that there is no more.
+  if (body[0] === 0x7b) throw new Token2TextError("invalid_body", "export takes OTLP as protocol buffers, not as JSON");
+  return body;
 }
 
 /** Whole traces together, up to the bounds of a request. @param {WireSpan[][]} traces */

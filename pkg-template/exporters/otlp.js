@@ -2,7 +2,8 @@
  * OTLP requests cut into spans and put together again, with every byte of what is not looked into; and the copy of a span
  * that a backend can store.
  */
-import { stringEnd } from "./exact-json.js";
+import { tryParseExact } from "./exact-json.js";
+import { MAX_INT64, repair, repairedText } from "./json-repair.js";
 import { BYTES, bytesField, concat, fields, textField } from "./wire.js";
 
 /**
@@ -138,7 +139,7 @@ const SPAN_SHAPE = {
   15: { 2: "string" },
 };
 
-/** What was replaced in the copy that is sent. @typedef {"surrogate" | "nul" | "integer"} Repair */
+/** What was replaced in the copy that is sent. @typedef {import("./json-repair.js").Repair | "nul"} Repair */
 
 /** Of what is around spans, beside them. @type {Shape} */
 const RESOURCE_SHAPE = { 1: { 1: KEY_VALUE }, 3: "string" };
@@ -217,66 +218,27 @@ function isText(kind) {
   return typeof kind === "string";
 }
 
-const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-/** A surrogate that was written as three bytes is one character, not three. */
-const SURROGATE_BYTES = /\u{FFFD}\u{FFFD}\u{FFFD}/gu;
-const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
-
 /** @param {Uint8Array} bytes @param {"string" | "value"} kind @param {Set<Repair>} repairs */
 function storableText(bytes, kind, repairs) {
-  const text = decodeText(bytes, repairs);
-  let stored = text.text;
-  if (stored.includes("\0")) {
-    repairs.add("nul");
-    stored = stored.replaceAll("\0", "\u{FFFD}");
+  /** @type {Set<Repair>} */
+  const found = new Set();
+  let text = repairedText(bytes, (repair) => found.add(repair));
+  if (text.includes("\0")) {
+    found.add("nul");
+    text = text.replaceAll("\0", "\u{FFFD}");
   }
-  if (kind === "value" && /^[[{"]/.test(stored)) stored = storableJson(stored, repairs);
-  return stored === text.text && text.isValid ? bytes : new TextEncoder().encode(stored);
+  if (kind === "value") text = storableJson(text, found);
+  for (const repair of found) repairs.add(repair);
+  return found.size > 0 ? new TextEncoder().encode(text) : bytes;
 }
 
-/** @param {Uint8Array} bytes @param {Set<Repair>} repairs */
-function decodeText(bytes, repairs) {
-  try {
-    return { text: strict.decode(bytes), isValid: true };
-  } catch {
-    repairs.add("surrogate");
-    return { text: lenient.decode(bytes).replace(SURROGATE_BYTES, "\u{FFFD}"), isValid: false };
-  }
-}
-
-const MAY_NEED_REPAIR = /\\u[dD][89a-fA-F]|\d{19}/;
-const LONE_SURROGATE = /\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}|\\u[dD][89a-fA-F][0-9a-fA-F]{2}|\\[^]/g;
-const LONG_INTEGER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
-const MIN_INTEGER = -(2n ** 63n);
-const MAX_INTEGER = 2n ** 63n - 1n;
-
-/** JSON text with its escapes and integers repaired; strings and what is between them by turns. @param {string} text @param {Set<Repair>} repairs */
-export function storableJson(text, repairs) {
-  if (!MAY_NEED_REPAIR.test(text)) return text;
-  const parts = [];
-  for (let at = 0; at < text.length; ) {
-    const quote = text.indexOf('"', at);
-    const outside = text.slice(at, quote === -1 ? undefined : quote);
-    parts.push(outside.replace(LONG_INTEGER, (number) => storableInteger(number, repairs)));
-    const end = quote === -1 ? text.length : (stringEnd(text, quote) ?? text.length);
-    if (quote !== -1) parts.push(text.slice(quote, end).replace(LONE_SURROGATE, (escape) => storableEscape(escape, repairs)));
-    at = end;
-  }
-  return parts.join("");
-}
-
-/** @param {string} number @param {Set<Repair>} repairs */
-function storableInteger(number, repairs) {
-  if (number.length < 19 || /[.eE]/.test(number)) return number;
-  const value = BigInt(number);
-  if (value >= MIN_INTEGER && value <= MAX_INTEGER) return number;
-  repairs.add("integer");
-  return `"${number}"`;
-}
-
-/** A pair is matched whole, and so is any other escape, so that `\\ud800` is no surrogate. @param {string} escape @param {Set<Repair>} repairs */
-function storableEscape(escape, repairs) {
-  if (escape.length !== 6) return escape;
-  repairs.add("surrogate");
-  return "\\ufffd";
+/** A text that the server will read as JSON, repaired; any other as it is. @param {string} text @param {Set<Repair>} repairs */
+function storableJson(text, repairs) {
+  if (!/^[[{"]/.test(text)) return text;
+  /** @type {Set<Repair>} */
+  const found = new Set();
+  const repaired = repair(text, (kind) => found.add(kind), MAX_INT64);
+  if (found.size === 0 || tryParseExact(text) === undefined) return text;
+  for (const kind of found) repairs.add(kind);
+  return repaired;
 }

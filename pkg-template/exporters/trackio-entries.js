@@ -1,6 +1,6 @@
 /** The entries of a `bulk_log` body: cut out as they are written, and made fit for the server one by one. */
 import { Token2TextError, messageOf } from "../errors.js";
-import { repair } from "./json-repair.js";
+import { MAX_UINT64, counting, repair } from "./json-repair.js";
 import { elements, memberText, members } from "./json-text.js";
 import { sha256 } from "./sha256.js";
 import { refusalOfProject } from "./trackio-names.js";
@@ -35,6 +35,7 @@ const STEP = /^(null|-?\d{1,18}(\.0+)?)$/;
  * @throws {Token2TextError} `invalid_body`
  */
 export function readBody(text) {
+  text = text.replace(/^\ufeff/, "");
   const root = members(text);
   const kwargs = root.get("kwargs");
   const args = kwargs ? members(text, kwargs.start) : root;
@@ -63,13 +64,14 @@ export function prepare(texts, replaced) {
   const rejected = [];
   /** @type {Map<string, number>} */
   const repeated = new Map();
+  const note = counting(replaced);
   texts.forEach((text, index) => {
     try {
       const logId = checked(text);
       const copy = repeated.get(text) ?? 0;
       repeated.set(text, copy + 1);
       const id = logId ?? derivedId(String(copy), text);
-      entries.push({ index, logId: id, text: repair(logId === undefined ? withLogId(text, id) : text, replaced) });
+      entries.push({ index, logId: id, text: repair(logId === undefined ? withLogId(text, id) : text, note, MAX_UINT64) });
     } catch (error) {
       rejected.push({ index, error: asError(error) });
     }

@@ -1,9 +1,8 @@
 /** `token2text/exporters/trackio`: writes traces and metrics to a Trackio server, and reads traces from it. */
-import { Token2TextError, describe } from "../errors.js";
+import { Token2TextError } from "../errors.js";
 import { checkOptions } from "../options.js";
-import { asBytes } from "../source.js";
-import { write } from "../write.js";
-import { repairedText } from "./json-repair.js";
+import { asBody } from "./body.js";
+import { counting, repairedText } from "./json-repair.js";
 import { SERVER_OPTIONS, TrackioConnection } from "./trackio-connection.js";
 import { batches, derivedId, prepare, readBody, writeBody } from "./trackio-entries.js";
 import { GENERATIONS_KEY, generationTraces } from "./trackio-generations.js";
@@ -87,15 +86,14 @@ export class TrackioExporter {
    * are replaced and counted in `replaced`. A bad entry is set aside in `rejected`, the others are stored. Spans need the options
    * `project` and `run`.
    *
-   * @param {Uint8Array | ArrayBuffer | readonly import("../write.js").SpanInput[]} given
+   * @param {Uint8Array | ArrayBuffer | import("./body.js").Spans} given
    * @returns {Promise<TrackioResult>}
    */
   async export(given) {
     try {
-      const bytes = Array.isArray(given) ? await write(given, "trackio", { ...this.#run, runId: this.runId }) : asBytes(given);
-      if (!bytes) throw new Token2TextError("invalid_body", `export takes the bytes of a bulk_log body or spans, not ${describe(given)}`);
+      const bytes = await asBody(given, "trackio", { ...this.#run, runId: this.runId });
       const replaced = { characters: 0, integers: 0 };
-      const { hfToken, entries } = readBody(repairedText(bytes, replaced));
+      const { hfToken, entries } = readBody(repairedText(bytes, counting(replaced)));
       return await this.#send(hfToken, entries, replaced);
     } catch (error) {
       return failed(error);

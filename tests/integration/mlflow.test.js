@@ -1,62 +1,17 @@
-/** The exporter, the reader and the command against a real server of MLflow; what is stored is read by MLflow's own client. */
+/** The exporter and the reader against a real server of MLflow. The command is in mlflow-command.test.js. */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { MlflowExporter, MlflowReader, withRetry } from "../../pkg/exporters/mlflow.js";
-import { Tokenizer } from "../../pkg/node.js";
-import { token2text } from "../js/support/cli.js";
-import { freshId, keyValue, qwen3, recorded, recordedJson, request, START, tokenizerFolder } from "./support/fixtures.js";
-import { PythonClient, mlflowServer } from "./support/mlflow.js";
-import { readCommands, readSections } from "../packaging/support/readme.js";
+import { promisify } from "node:util";
+import { withRetry } from "../../pkg/exporters/mlflow.js";
 import { bytesField, fixed64Field, textField } from "../../pkg/exporters/wire.js";
-
-const PKG = fileURLToPath(new URL("../../pkg", import.meta.url));
-const server = mlflowServer();
-/** @type {PythonClient} */
-let python;
-/** @type {import("../../pkg/node.js").Enricher} */
-let enricher;
-before(async () => {
-  [enricher] = await Promise.all([qwen3(), server.start()]);
-  python = new PythonClient(server.url);
-});
-after(async () => {
-  python?.close();
-  await server.dispose();
-});
-
-let serial = 0;
-/** A new experiment for each test. */
-const fresh = () => `experiment ${serial++} ü/x`;
-/** @param {string} experiment @param {object} [more] */
-const exporter = (experiment, more) => new MlflowExporter({ url: server.url, experiment, ...more });
-/** @param {string} experiment */
-const reader = (experiment) => new MlflowReader({ url: server.url, experiment });
-/** @param {import("../../pkg/exporters/mlflow-exporter.js").ExportResult} result */
-const isStored = (result) => assert.equal(result.status, "success", "error" in result ? result.error.message : "");
-/** @param {string} experiment @param {...string} args */
-const command = (experiment, ...args) => {
-  return token2text(["mlflow", "enrich", "--tracking-uri", server.url, "--experiment", experiment, "-t", tokenizerFolder, ...args]);
-};
-
-const IDS = [52491, 83592, 52549];
-const [DECODED] = await decodeAll([IDS]);
-/** @param {number[][]} lists */
-async function decodeAll(lists) {
-  const tokenizer = await Tokenizer.load(join(tokenizerFolder, "tokenizer.json"));
-  return tokenizer.decodeBatch(lists);
-}
-/** As Python spells it, for the server writes JSON anew. */
-const output = `{"token_ids": [${IDS.join(", ")}]}`;
-
-/** @param {any} trace The spans of a trace of the Python client, by their name and order. */
-const spansOf = (trace) => /** @type {any[]} */ (Object.values(trace.spans));
-/** An attribute as a value. @param {any} span @param {string} key */
-const value = (span, key) => JSON.parse(span.attributes[key]);
+import { read } from "../../pkg/node.js";
+import { freshId, keyValue, recorded, request, START } from "./support/fixtures.js";
+import { DECODED, IDS, enricher, exporter, fresh, isStored, onlyAdded, output, python, reader, server, spansOf, tokenizer, value } from "./support/mlflow-tests.js";
 
 test("recorded bodies are stored, and the client reads their texts and all else as without us", async () => {
   const [plain, enriched] = [fresh(), fresh()];
@@ -75,36 +30,6 @@ test("recorded bodies are stored, and the client reads their texts and all else 
   }
   assert.ok(texts > 5);
 });
-
-const TEXT = String.raw`"(?:[^"\\]|\\.)*"`;
-/** A member with a text, with several, or with none yet. */
-const TEXT_MEMBER = new RegExp(String.raw`"(?:prompt|response)_text": (?:null|${TEXT}|\[${TEXT}(?:, ${TEXT})*\]), `, "g");
-const withoutTexts = (/** @type {string} */ json) => json.replaceAll(TEXT_MEMBER, "");
-
-/**
- * Checks that a span is the same but for texts that were added; gives their number.
- *
- * @param {any} before @param {any} after
- */
-function onlyAdded(before, after) {
-  const { attributes: given, ...rest } = before;
-  const { attributes: found, ...same } = after;
-  assert.deepEqual(same, rest);
-  let texts = 0;
-  for (const [key, json] of Object.entries(found)) {
-    if (json === given[key]) continue;
-    texts++;
-    if (given[key] === undefined) {
-      assert.match(key, /^token2text\.(prompt|response)_text$|^mlflow\.chat\.messages$/);
-      continue;
-    }
-    // The rest of the text is the same, byte for byte; a text that was there is still there.
-    assert.equal(withoutTexts(json), withoutTexts(given[key]));
-    for (const [text] of given[key].matchAll(TEXT_MEMBER)) assert.ok(text.endsWith("null, ") || json.includes(text), text);
-  }
-  for (const key of Object.keys(given)) assert.ok(key in found, key);
-  return texts;
-}
 
 test("every kind of value comes back as it was sent", async () => {
   const experiment = fresh();
@@ -214,7 +139,7 @@ test("texts and numbers that a server cannot store are replaced in the copy that
   const stored = await python.ask("trace", `tr-${trace}`);
   assert.equal(Object.keys(stored.spans).length, 2);
   assert.equal(stored.spans[span].name, "a\u{FFFD}b");
-  assert.equal(value(stored.spans[span], "half"), "a\u{FFFD}b");
+  assert.equal(value(stored.spans[span], "half"), "a\u{FFFD}\u{FFFD}\u{FFFD}b");
   const expected = '{"a": "\u{FFFD} \u{1F600} \\\\ud800", "n": "123456789012345678901234", "m": 9223372036854775807, "t": "123456789012345678901234"}';
   assert.equal(stored.spans[span].attributes["mlflow.spanInputs"], expected);
 });
@@ -239,86 +164,6 @@ test("a server that crashes amid a batch and comes back loses nothing", async ()
   const stored = await python.ask("traces", experiment);
   assert.deepEqual(stored.map((/** @type {any} */ trace) => trace.id).sort(), traces.map((trace) => `tr-${trace}`).sort());
   assert.equal(stored.flatMap(spansOf).length, 1 + 11 * 2);
-});
-
-test("the command enriches what verl has recorded in place, and only that", async () => {
-  const experiment = fresh();
-  const bodies = [...recorded("verl-qwen3-ids"), ...recorded("verl-edge-qwen3-ids").map(elsewhere)];
-  for (const body of bodies) isStored(await exporter(experiment).export(body));
-  const before = await python.ask("traces", experiment);
-
-  const viewed = await command(experiment);
-  assert.equal(viewed.status, 0, viewed.stderr);
-  assert.match(viewed.stderr, /would be changed/);
-  const dry = await command(experiment, "--mode", "in-place", "--dry-run");
-  assert.match(dry.stderr, /would be changed/);
-  assert.deepEqual(await python.ask("traces", experiment), before);
-
-  const { status, stdout, stderr } = await command(experiment, "--mode", "in-place");
-  assert.equal(status, 0, stderr);
-  assert.match(stderr, /^36 traces: 34 changed, in 36 spans; \d+ previews set\nleft out, in-progress: tr-/);
-  assert.match(stdout.toString(), /^tr-[\da-f]{32}\t\d+ spans?\t".*"(\.\.\.)?$/m);
-  const after = await python.ask("traces", experiment);
-  assert.equal(after.length, before.length);
-  let texts = 0;
-  let marked = 0;
-  for (const trace of before) {
-    const now = after.find((/** @type {any} */ other) => other.id === trace.id);
-    for (const [id, span] of Object.entries(trace.spans)) texts += onlyAdded(span, now.spans[id]);
-    const { "token2text.version": mark, ...tags } = now.tags;
-    marked += mark === "1" ? 1 : 0;
-    assert.deepEqual(tags, trace.tags);
-    for (const key of ["experiment", "state", "time", "duration", "assessments"]) assert.deepEqual(now[key], trace[key], key);
-    // What the server notes of a post of its own accord.
-    assert.deepEqual({ ...now.metadata, "mlflow.trace.infoFinalized": "true" }, { ...trace.metadata, "mlflow.trace.infoFinalized": "true" });
-  }
-  assert.equal(marked, before.length - 1);
-  assert.ok(texts >= 36);
-
-  // The texts are those that the reference decodes.
-  const expected = recordedJson("verl-qwen3-ids/expected.json").filter((/** @type {any} */ entry) => entry.rule === "verl").map((/** @type {any} */ entry) => entry.text);
-  const nested = after.find((/** @type {any} */ trace) => trace.id === "tr-4a6c0e7e01261c757d638875327bd159");
-  const outputs = spansOf(nested).filter(({ attributes }) => attributes["mlflow.spanOutputs"]).map((span) => value(span, "mlflow.spanOutputs"));
-  const found = outputs.flatMap(({ prompt_text, response_text }) => [prompt_text, response_text]).filter((text) => text !== undefined);
-  assert.ok(found.length >= 4);
-  for (const text of found) assert.ok(expected.includes(text), text);
-  assert.equal(nested.request, found[0].slice(0, 1000));
-
-  // A second run finds nothing to do.
-  const again = await command(experiment, "--mode", "in-place");
-  assert.match(again.stderr, /^1 trace: 0 changed/);
-  assert.deepEqual(await python.ask("traces", experiment), after);
-  for (const trace of after) {
-    const { status } = await reader(experiment).enrich(trace.id, enricher, { mode: "in-place" });
-    assert.notEqual(status, "changed");
-  }
-  assert.deepEqual(await python.ask("traces", experiment), after);
-});
-
-/** The same spans in traces of other ids, for those of the recording are in another test's experiment. @param {Uint8Array} body */
-function elsewhere(body) {
-  const copy = body.slice();
-  // A trace id is field 1 of a span, of 16 bytes; that of a link or of the resource does not begin a message of 0x0a 0x10.
-  for (let at = 0; at + 18 < copy.length; at++) {
-    if (copy[at] === 0x0a && copy[at + 1] === 16 && copy[at + 18] === 0x12 && copy[at + 19] === 8) copy[at + 2] ^= 0xff;
-  }
-  return copy;
-}
-
-test("what MLflow's own client has logged is enriched, with odd numbers and the order of keys", async () => {
-  const experiment = fresh();
-  const outputs = `{"zeta": 1, "log_probs": [NaN, -Infinity], "seed": 9007199254740993, "huge": 123456789012345678901234567890, "2": 0, "1": 0, "token_ids": [${IDS}], "real": 2.5}`;
-  const id = await python.ask("log_trace", experiment, "root", '{"question": "why"}', outputs, { temperature: 1e-7, count: 9007199254740993n.toString(), words: ["a", "b"] }, { at: 1.5, list: [1, 2] });
-  const before = await python.ask("trace", id);
-  const { status, reason } = await reader(experiment).enrich(id, enricher, { mode: "in-place" });
-  assert.deepEqual([status, reason], ["changed", undefined]);
-  const after = await python.ask("trace", id);
-  const counts = Object.keys(before.spans).map((span) => onlyAdded(before.spans[span], after.spans[span]));
-  assert.deepEqual(counts.toSorted(), [0, 1]);
-  const child = spansOf(after).find(({ name }) => name === "child");
-  for (const kept of ["[NaN, -Infinity]", "9007199254740993", "123456789012345678901234567890", '"2": 0, "1": 0']) assert.ok(child.attributes["mlflow.spanOutputs"].includes(kept), kept);
-  assert.equal(after.response, DECODED);
-  assert.deepEqual([after.time, after.duration, after.state], [before.time, before.duration, before.state]);
 });
 
 test("a trace whose spans are a file stays one, with all its spans", async () => {
@@ -387,18 +232,6 @@ test("a trace that the server will not change is set aside, and left alone", asy
   assert.deepEqual([status, reason], ["skipped", "archived"]);
 });
 
-test("annotations stand beside the trace, once", async () => {
-  const experiment = fresh();
-  const [trace, span] = [freshId(16), freshId(8)];
-  isStored(await exporter(experiment).export(request({ trace, span, attributes: { "mlflow.spanOutputs": output } })));
-  const before = await python.ask("trace", `tr-${trace}`);
-  for (let run = 0; run < 2; run++) await command(experiment, "--mode", "annotate");
-  const after = await python.ask("trace", `tr-${trace}`);
-  assert.deepEqual(after.assessments, [["response_text", span, DECODED]]);
-  assert.deepEqual(after.spans, before.spans);
-  assert.deepEqual([after.request, after.response], [before.request, before.response]);
-});
-
 test("a search tells every trace once, also those of one moment", async () => {
   const experiment = fresh();
   const moments = [...Array(230).fill(0n), ...Array(20).fill(1_000_000n), 2_000_000n];
@@ -416,24 +249,9 @@ test("a search tells every trace once, also those of one moment", async () => {
   assert.equal(limited, 3);
 });
 
-test("the folder of the command has the spans with their texts", async () => {
-  const experiment = fresh();
-  const [trace, span] = [freshId(16), freshId(8)];
-  isStored(await exporter(experiment).export(request({ trace, span, attributes: { "mlflow.spanOutputs": output } })));
-  const folder = mkdtempSync(join(tmpdir(), "token2text-"));
-  const { status } = await command(experiment, "-o", folder, "--report", "none");
-  assert.equal(status, 0);
-  assert.deepEqual(readdirSync(folder), [`tr-${trace}.json`]);
-  const body = readFileSync(join(folder, `tr-${trace}.json`), "utf8");
-  assert.match(body, new RegExp(`"start_time_unix_nano": ${START},`));
-  assert.equal(JSON.parse(JSON.parse(body).spans[0].attributes["mlflow.spanOutputs"]).response_text, DECODED);
-  rmSync(folder, { recursive: true });
-});
-
 test("generations of a validation are the file that verl writes", async () => {
   const experiment = fresh();
   await python.ask("create_experiment", experiment);
-  const tokenizer = await Tokenizer.load(join(tokenizerFolder, "tokenizer.json"));
   const runId = await python.ask("create_run", experiment);
   const end = 151645;
   const result = await exporter(experiment).logGenerations([["in", "out", 0.5], [[...IDS, end], Uint32Array.from([end, ...IDS]), null]], { step: 4, runId, tokenizer });
@@ -447,41 +265,61 @@ test("generations of a validation are the file that verl writes", async () => {
   assert.match(without.status === "failure" ? without.error.message : "", /sample 0 has ids/);
 });
 
-test("the recipe of the package's README, as printed", async () => {
-  const [{ blocks }] = readSections(readFileSync(join(PKG, "README.md"), "utf8")).filter(({ title }) => title === "MLflow");
-  const folder = mkdtempSync(join(tmpdir(), "token2text-"));
-  mkdirSync(join(folder, "node_modules/.bin"), { recursive: true });
-  symlinkSync(PKG, join(folder, "node_modules/token2text"));
-  symlinkSync(join(PKG, "bin/token2text.js"), join(folder, "node_modules/.bin/token2text"));
-  symlinkSync(join(tokenizerFolder, "tokenizer.json"), join(folder, "tokenizer.json"));
-  const trace = freshId(16);
-  writeFileSync(join(folder, "request.pb"), request({ trace, span: freshId(8), attributes: { "mlflow.spanOutputs": output } }));
-  const here = (/** @type {string} */ text) => text.replaceAll("http://127.0.0.1:5000", server.url);
-  for (const { file, text } of blocks) if (file) writeFileSync(join(folder, file), here(text));
-  const commands = blocks.filter(({ language }) => language === "sh").flatMap(({ text }) => readCommands(text));
-  assert.ok(commands.length > 1);
-  for (const { command, output = "" } of commands) {
-    const printed = execFileSync("bash", ["-c", here(command)], { cwd: folder, encoding: "utf8", stdio: "pipe" });
-    if (output) assert.equal(printed, output);
-  }
-  const stored = await python.ask("trace", `tr-${trace}`);
-  assert.deepEqual([stored.response, stored.tags["token2text.version"]], [DECODED, "1"]);
-  rmSync(folder, { recursive: true });
+/** A rollout with a call in it. @returns {import("../../pkg/write.js").SpanInput[]} */
+function rollout() {
+  const traceId = freshId(16);
+  const times = { startUnixNano: String(START), endUnixNano: String(START + 5_000_001n) };
+  const loop = { traceId, spanId: freshId(8), name: "loop ü", ...times, status: /** @type {const} */ ("ok"), step: 3, sampleIndex: 17, rolloutN: 1, validate: false, experimentName: "é" };
+  const call = { traceId, spanId: freshId(8), parentId: loop.spanId, name: "generate", ...times, inputs: '{"n": 9007199254740993, "x": [NaN]}', output };
+  return [loop, call];
+}
+
+test("spans are stored as bodies are: the tags of their trajectory, their texts in the list, and once", async () => {
+  const experiment = fresh();
+  const spans = rollout();
+  const given = structuredClone(spans);
+  for (let run = 0; run < 2; run++) isStored(await exporter(experiment).export(spans));
+  assert.deepEqual(spans, given);
+  const ids = await python.ask("trace", `tr-${spans[0].traceId}`);
+  const { step, sample_index, rollout_n, validate, experiment_name, "mlflow.traceName": name } = ids.tags;
+  assert.deepEqual([step, sample_index, rollout_n, validate, experiment_name, name], ["3", "17", "1", "False", "é", "loop ü"]);
+  const call = ids.spans[String(spans[1].spanId)];
+  assert.deepEqual([call.start_time_unix_nano, call.end_time_unix_nano], [String(START), String(START + 5_000_001n)]);
+  assert.equal(call.attributes["mlflow.spanInputs"], spans[1].inputs);
+  assert.equal(call.attributes["mlflow.spanOutputs"], output);
+  assert.equal(ids.response, null);
+  assert.equal((await python.ask("traces", experiment)).length, 1);
+
+  // What `read` gives of the stored trace, enriched, and sent to the same place.
+  const stored = read(await reader(experiment).spans(ids.id)).map((span) => enricher.enrich(span).span);
+  isStored(await exporter(experiment).export(stored));
+  const now = await python.ask("trace", ids.id);
+  assert.equal(now.response, DECODED);
+  assert.equal(value(now.spans[String(spans[1].spanId)], "mlflow.spanOutputs").response_text, DECODED);
+
+  const wrong = /** @type {any} */ ([{ output: 1 }]);
+  const { status, error } = /** @type {any} */ (await exporter(experiment).export(wrong));
+  assert.deepEqual([status, error.code], ["failure", "invalid_body"]);
 });
 
-test("mistakes are told in words", async () => {
+const PKG = fileURLToPath(new URL("../../pkg", import.meta.url));
+
+test("the entry alone writes spans in Node; its file without an entry says what is missing", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "token2text-"));
+  mkdirSync(join(folder, "node_modules"));
+  symlinkSync(PKG, join(folder, "node_modules/token2text"));
   const experiment = fresh();
-  isStored(await exporter(experiment).export(request({ trace: freshId(16), span: freshId(8) })));
-  const near = await command(`${experiment}y`);
-  assert.equal(near.status, 2);
-  assert.match(near.stderr, new RegExp(`has no experiment .*there are \`${experiment}\``));
-  const closed = await token2text(["mlflow", "enrich", "--tracking-uri", "http://127.0.0.1:9", "--experiment", "x", "-t", tokenizerFolder]);
-  assert.deepEqual([closed.status, closed.stderr.split(":")[1]], [2, " no server answers at http"]);
-  const file = await token2text(["mlflow", "enrich", "--tracking-uri", "sqlite:///mlruns.db", "--experiment", "x", "-t", tokenizerFolder]);
-  assert.match(file.stderr, /no address of a server.*mlflow server --backend-store-uri/);
-  for (const [given, message] of /** @type {[any, RegExp][]} */ ([[new TextEncoder().encode("{}"), /not as JSON/], [new Uint8Array([10, 200]), /protocol buffers at byte/], ["text", /takes the bytes/]])) {
-    const result = await exporter(experiment).export(given);
-    assert.match(result.status === "failure" ? result.error.message : "", message);
-  }
-  isStored(await exporter(experiment).export(new Uint8Array()));
+  const [span] = rollout();
+  /** @param {string} entry */
+  const exported = async (entry) => {
+    const program = `import { MlflowExporter } from ${JSON.stringify(entry)};
+      const { status, error } = await new MlflowExporter(${JSON.stringify({ url: server.url, experiment })}).export(${JSON.stringify([span])});
+      console.log(status, error?.code ?? "")`;
+    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], { cwd: folder });
+    return stdout.trim();
+  };
+  assert.equal(await exported(join(PKG, "exporters/mlflow.js")), "failure not_initialised");
+  assert.equal(await exported("token2text/exporters/mlflow"), "success");
+  assert.deepEqual((await python.ask("traces", experiment)).map((/** @type {any} */ { id }) => id), [`tr-${span.traceId}`]);
+  rmSync(folder, { recursive: true });
 });

@@ -1,8 +1,7 @@
-/** What the exporter for Trackio does to JSON text, beside the JavaScript engine; the rest is in tests/integration. */
+/** What the exporter for Trackio takes out of JSON text, beside the JavaScript engine; the rest is in tests/integration. */
 import assert from "node:assert/strict";
 import { createHash } from "node:crypto";
 import { test } from "node:test";
-import { repair, repairedText } from "../../pkg/exporters/json-repair.js";
 import { elements, memberText, members } from "../../pkg/exporters/json-text.js";
 import { sha256 } from "../../pkg/exporters/sha256.js";
 import { metricKey } from "../../pkg/exporters/trackio-names.js";
@@ -42,49 +41,6 @@ test("text that is cut or no JSON is told", () => {
     assert.throws(() => members(wrong), failure("invalid_body", /./), wrong);
   }
   for (const wrong of ["{}", "[1 2]", "[1,]", "[,]"]) assert.throws(() => elements(wrong), failure("invalid_body", /no JSON/), wrong);
-});
-
-test("half characters are replaced wherever they stand, whole ones are not", () => {
-  const strings = ["\ud800", "\udc00", "\ud83d\ude00", "\ude00\ud83d", "\ud83d\ud83d\ude00", "a\udfffb", "\\ud800", "\\\ud800", '"\ud800"'];
-  for (const string of strings) {
-    const replaced = { characters: 0, integers: 0 };
-    const escaped = JSON.stringify({ [string]: [string] }).replace(/[\u{10000}-\u{10ffff}]/gu, (char) => `\\u${char.charCodeAt(0).toString(16)}\\U${char.charCodeAt(1).toString(16)}`.replace("U", "u"));
-    const expected = new TextDecoder().decode(new TextEncoder().encode(string));
-    assert.deepEqual(JSON.parse(repair(escaped, replaced)), { [expected]: [expected] });
-    assert.equal(replaced.characters, 2 * [...expected].filter((char) => char === "\ufffd").length, string);
-    if (expected === string) assert.equal(repair(escaped, replaced), escaped);
-  }
-});
-
-test("bytes that are no UTF-8 become what the engine makes of them, and are counted", () => {
-  const valid = [[], [0x41], [0xef, 0xbf, 0xbd], [0xf0, 0x9f, 0x98, 0x80], [0xef, 0xbb, 0xbf, 0x41]];
-  const broken = [[0xff], [0xed, 0xa0, 0x80], [0xf0, 0x9f], [0xef, 0xbf], [0xc3, 0x28]];
-  for (const before of valid) {
-    const replaced = { characters: 0, integers: 0 };
-    assert.equal(repairedText(Uint8Array.from(before), replaced), new TextDecoder().decode(Uint8Array.from(before)));
-    assert.equal(replaced.characters, 0);
-    for (const after of broken) {
-      const bytes = Uint8Array.from([...before, ...after]);
-      const [one, alone] = [{ characters: 0, integers: 0 }, new TextDecoder().decode(Uint8Array.from(after))];
-      assert.equal(repairedText(bytes, one), new TextDecoder().decode(bytes));
-      assert.equal(one.characters, alone.split("\ufffd").length - 1);
-    }
-  }
-});
-
-test("integers beyond 64 bits become strings, and nothing else does", () => {
-  const [min, max] = [-(2n ** 63n), 2n ** 64n - 1n];
-  const fit = [min, max, 0n, 10n ** 18n].map(String).concat(["1e99999", "0.12345678901234567890123", "-1e-12345678901234567890123", "123456789012345678901234.5", "12345678901234567890123E2"]);
-  const not = [min - 1n, max + 1n, -(10n ** 30n), 10n ** 5000n].map(String);
-  for (const wrap of ["[N]", '{"a": N}', "[1,N ,2]", '{"N":"-N","x":[N]}', '["\\\\",N,"\\"N"]']) {
-    for (const number of fit) assert.equal(repair(wrap.replaceAll("N", number), { characters: 0, integers: 0 }), wrap.replaceAll("N", number));
-    for (const number of not) {
-      const replaced = { characters: 0, integers: 0 };
-      const expected = wrap.replace(/(?<=[[ ,])N/, `"${number}"`).replaceAll(/(?<!")N(?!")|(?<=["-])N/g, number);
-      assert.equal(repair(wrap.replaceAll("N", number), replaced), expected);
-      assert.equal(replaced.integers, 1);
-    }
-  }
 });
 
 test("SHA-256 is that of Node", () => {

@@ -45,12 +45,10 @@ const RECIPES = {
   "HTML without a bundler": { page: "." },
   TypeScript: {},
 };
-/** Recipes that want a server; tests/integration runs them. */
-const ELSEWHERE = ["MLflow"];
 /** What every page of a recipe shows. */
 const TEXT = "Hello, world!";
 /** Recipes with a server of their own; tests/integration runs them. */
-const ELSEWHERE = ["Trackio"];
+const ELSEWHERE = ["MLflow", "Trackio"];
 /** Languages whose blocks are to read. */
 const READING = ["http"];
 

@@ -12,11 +12,18 @@ const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 export const BIN = join(ROOT, ".cache/venv-integration/bin");
 const START_MILLIS = 180_000;
 const STOP_MILLIS = 10_000;
+/** Again, for what has just been killed may still write. */
+const REMOVED = { recursive: true, force: true, maxRetries: 5 };
 
 /** @type {Set<import("node:child_process").ChildProcess>} */
 const running = new Set();
-process.on("exit", () => running.forEach((child) => kill(child, "SIGKILL")));
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
+/** @type {Set<string>} */
+const folders = new Set();
+process.on("exit", () => {
+  for (const child of running) kill(child, "SIGKILL");
+  for (const folder of folders) rmSync(folder, REMOVED);
+});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () => process.exit(1));
 
 /**
  * @typedef {object} ServerOptions
@@ -38,6 +45,7 @@ export class Server {
   constructor(options) {
     this.#options = options;
     this.#folder = mkdtempSync(join(tmpdir(), `token2text-${options.name}-`));
+    folders.add(this.#folder);
   }
 
   get url() {
@@ -90,7 +98,8 @@ export class Server {
   /** Ends it and takes its files away. */
   async dispose() {
     await this.stop();
-    rmSync(this.#folder, { recursive: true, force: true });
+    rmSync(this.#folder, REMOVED);
+    folders.delete(this.#folder);
   }
 
   /** The end of what the server said. */

@@ -1,0 +1,176 @@
+/**
+ * The demo's part with real servers of this machine: recorded rollouts are logged as ids to an MLflow and to a Trackio, and
+ * enriched there by the command line.
+ */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { MlflowExporter, MlflowReader } from "../pkg/exporters/mlflow.js";
+import { TrackioExporter, TrackioReader } from "../pkg/exporters/trackio.js";
+import { read } from "../pkg/node.js";
+import { mlflowServer } from "../tests/integration/support/mlflow.js";
+import { Trackio } from "../tests/integration/support/trackio.js";
+import { ROOT, step } from "./lib.js";
+
+const CAPTURE = join(ROOT, "tests/fixtures/captures/verl-calls-qwen3");
+/** What runs a rollout; the other calls are in it. */
+const LOOP = "ToolAgentLoop.run";
+const PROJECT = "rollouts";
+
+/**
+ * @typedef {object} Started
+ * @property {string} url
+ * @property {() => Promise<void>} log Logs the rollouts as ids.
+ * @property {string[]} command What enriches them.
+ * @property {Record<string, string>} env
+ * @property {() => Promise<Uint8Array[]>} stored The bodies of what the server has.
+ * @property {() => string} address Of the page where the text is.
+ * @property {() => Promise<void>} dispose
+ */
+/** @typedef {{ name: string, venv: string, start: () => Promise<Started> }} Backend */
+
+/** @type {Backend[]} */
+const BACKENDS = [
+  { name: "MLflow", venv: "integration", start: startMlflow },
+  { name: "Trackio", venv: "trackio", start: startTrackio },
+];
+
+/**
+ * A backend that cannot be had does not stop the others.
+ *
+ * @param {string} tokenizer The path of a tokenizer.json.
+ * @returns {Promise<{ addresses: Record<string, string>, problems: string[], dispose: () => Promise<void> }>} The servers run until
+ *   `dispose`, or the end of this process.
+ */
+export async function showBackends(tokenizer) {
+  /** @type {Record<string, string>} */
+  const addresses = {};
+  /** @type {string[]} */
+  const problems = [];
+  /** @type {Started[]} */
+  const servers = [];
+  for (const backend of BACKENDS) {
+    try {
+      await install(backend);
+      const server = await backend.start();
+      servers.push(server);
+      addresses[backend.name] = await show(backend, server, tokenizer);
+    } catch (error) {
+      problems.push(`${backend.name} is left out: ${/** @type {Error} */ (error).message.split("\n")[0]}.`);
+      console.log(problems.at(-1));
+    }
+  }
+  return { addresses, problems, dispose: async () => void (await Promise.all(servers.map((server) => server.dispose()))) };
+}
+
+/** @param {Backend} backend */
+async function install({ name, venv }) {
+  step(`${name} of .cache/venv-${venv}; the first time it is installed, which takes minutes`);
+  const isDone = await succeeds("scripts/venv.sh", [venv], { stdio: ["ignore", "ignore", "inherit"] });
+  if (!isDone) throw new Error("it could not be installed; that needs Python 3.10 or newer and PyPI");
+}
+
+/** Runs a program beside this one, which serves the page meanwhile. @param {string} program @param {string[]} args @param {import("node:child_process").SpawnOptions} [options] */
+async function succeeds(program, args, options) {
+  const [status] = await once(spawn(program, args, { cwd: ROOT, stdio: "inherit", ...options }), "exit");
+  return status === 0;
+}
+
+/** @param {Backend} backend @param {Started} server @param {string} tokenizer @returns {Promise<string>} */
+async function show({ name }, { url, log, command, env, stored, address }, tokenizer) {
+  step(`${name} at ${url}: logging the rollouts as ids`);
+  await log();
+  const args = [...command, "--tokenizer", tokenizer];
+  step(`token2text ${args.join(" ")}`);
+  if (!(await succeeds("node", ["pkg/bin/token2text.js", ...args], { env: { ...process.env, ...env } }))) throw new Error("the command failed");
+  const found = new Set((await stored()).flatMap((body) => read(body)).flatMap(({ inputs, output }) => [...textsIn(inputs), ...textsIn(output)]));
+  const expected = expectedTexts();
+  const missing = expected.filter((text) => !found.has(text));
+  if (missing.length > 0) throw new Error(`of ${expected.length} texts ${missing.length} are not on the server`);
+  console.log(`ok: the server of ${name} has the ${expected.length} texts`);
+  return address();
+}
+
+/** What the reference decodes. @returns {string[]} */
+function expectedTexts() {
+  const expected = JSON.parse(readFileSync(join(CAPTURE, "expected.json"), "utf8"));
+  return expected.filter((/** @type {any} */ { rule, status }) => rule === "verl" && status === "ok").map((/** @type {any} */ { text }) => text);
+}
+
+/** @param {string} [json] @returns {string[]} */
+function textsIn(json = "null") {
+  /** @type {string[]} */
+  const texts = [];
+  JSON.parse(json, (key, value) => {
+    if (key.endsWith("_text") && typeof value === "string") texts.push(value);
+    return value;
+  });
+  return texts;
+}
+
+/** @param {{ status: string, error?: Error }} result */
+function succeeded({ status, error }) {
+  if (status !== "success") throw error ?? new Error(status);
+}
+
+/**
+ * The calls of the recording as spans, each loop with the calls in it: verl's loop is recorded after them. When they were is not in
+ * the recording.
+ */
+function rollouts() {
+  const now = Date.now();
+  const calls = read(readFileSync(join(CAPTURE, "calls.jsonl")));
+  let traceId = "";
+  let loopId = "";
+  return calls
+    .map((call, i) => ({ call, id: (i + 1).toString(16).padStart(16, "0"), start: now - (calls.length - i) * 100 }))
+    .reverse()
+    .map(({ call, id, start }) => {
+      const isLoop = call.name === LOOP;
+      if (isLoop) [traceId, loopId] = [crypto.randomUUID().replaceAll("-", ""), id];
+      const [from, to] = isLoop ? [start - 900, start + 100] : [start, start + 90];
+      return { ...call, traceId, spanId: id, parentId: isLoop ? null : loopId, startUnixNano: `${from}000000`, endUnixNano: `${to}000000` };
+    })
+    .reverse();
+}
+
+/** @returns {Promise<Started>} */
+async function startMlflow() {
+  const server = await mlflowServer().start();
+  const options = { url: server.url, experiment: PROJECT };
+  const reader = new MlflowReader(options);
+  /** @type {import("../pkg/exporters/mlflow-reader.js").TraceInfo[]} */
+  const traces = [];
+  return {
+    url: server.url,
+    env: {},
+    command: ["mlflow", "enrich", "--tracking-uri", server.url, "--experiment", PROJECT, "--mode", "in-place"],
+    dispose: () => server.dispose(),
+    log: async () => succeeded(await new MlflowExporter(options).export(rollouts())),
+    async stored() {
+      for await (const info of reader.search()) traces.push(info);
+      return Promise.all(traces.map(({ trace_id }) => reader.spans(trace_id)));
+    },
+    address: () => `${server.url}/#/experiments/${traces[0].trace_location.mlflow_experiment?.experiment_id}/traces`,
+  };
+}
+
+/** @returns {Promise<Started>} */
+async function startTrackio() {
+  const server = await new Trackio().start();
+  const { url, writeToken } = server;
+  return {
+    url,
+    env: { TRACKIO_WRITE_TOKEN: writeToken },
+    command: ["trackio", "enrich", "--server", url, "--project", PROJECT, "--drop-ids"],
+    dispose: () => server.dispose(),
+    log: async () => succeeded(await new TrackioExporter({ url, writeToken, project: PROJECT, run: "qwen3" }).export(rollouts())),
+    async stored() {
+      const reader = new TrackioReader({ url });
+      const runs = await reader.runs(PROJECT);
+      return Promise.all(runs.map(({ id }) => reader.traces({ project: PROJECT, runId: id })));
+    },
+    address: () => `${url}/traces?project=${PROJECT}  (search for token2text)`,
+  };
+}

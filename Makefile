@@ -63,7 +63,7 @@ page: build www/node_modules/.package-lock.json ## build the page into www/dist/
 	$(call done,page: it is in www/dist/)
 
 .PHONY: demo
-demo: page ## decode recorded rollouts, then serve the page (DEMO_EXIT=1 ends by itself)
+demo: page ## decode recorded rollouts: in the page, in MLflow, in Trackio (DEMO_EXIT=1 ends by itself)
 	@node scripts/demo.js
 
 .PHONY: bench

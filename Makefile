@@ -169,7 +169,7 @@ test-packaging: build tools-packaging ## the packed package in every runtime, bu
 test-integration: build tools-test fetch-tokenizers ## exporters and readers against real servers, one after the other
 	@scripts/venv.sh integration > /dev/null
 	@scripts/venv.sh trackio > /dev/null
-	node --test --test-concurrency=1 tests/integration/*.test.js
+	node tests/integration/run.js
 	$(call done,integration tests)
 
 .PHONY: fuzz

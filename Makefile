@@ -63,7 +63,7 @@ page: build www/node_modules/.package-lock.json ## build the page into www/dist/
 	$(call done,page: it is in www/dist/)
 
 .PHONY: demo
-demo: page ## decode recorded rollouts, then serve the page (DEMO_EXIT=1 ends by itself)
+demo: page ## decode recorded rollouts: in the page, in MLflow, in Trackio (DEMO_EXIT=1 ends by itself)
 	@node scripts/demo.js
 
 .PHONY: bench
@@ -170,7 +170,7 @@ test-packaging: build tools-packaging ## the packed package in every runtime, bu
 test-integration: build tools-test fetch-tokenizers ## exporters and readers against real servers, one after the other
 	@scripts/venv.sh integration > /dev/null
 	@scripts/venv.sh trackio > /dev/null
-	node --test --test-concurrency=1 tests/integration/*.test.js
+	node tests/integration/run.js
 	$(call done,integration tests)
 
 .PHONY: fuzz

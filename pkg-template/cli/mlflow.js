@@ -80,7 +80,7 @@ async function enrich(settings, { server, mode, dryRun, filter, limit }) {
     told.end();
     throw error;
   }
-  told.end({ evenNothing: true });
+  told.end({ isWhole: true });
   return told.broken > 0 ? 2 : settings.strict && told.incomplete ? 1 : 0;
 }
 
@@ -161,12 +161,16 @@ class Told {
     if (this.#settings.report === "json") this.#writeJson({ trace: id, error: { code, message } });
   }
 
-  /** Says what was done, once. @param {{ evenNothing: boolean }} how */
-  end({ evenNothing } = { evenNothing: false }) {
+  /** Says what was done, once; if it is cut short, only if something was. @param {{ isWhole: boolean }} how */
+  end({ isWhole } = { isWhole: false }) {
     this.#progress.clear();
-    if (this.#isTold || (this.#traces === 0 && !evenNothing)) return;
+    if (this.#isTold || !(isWhole || this.#traces > 0)) return;
     this.#isTold = true;
-    if (this.#settings.report === "summary") process.stderr.write(this.#changes() + this.#summary.toString(this.#writes ? "written" : "found"));
+    if (this.#settings.report === "summary") process.stderr.write(this.#traces === 0 ? this.#nothing() : this.#changes() + this.#summary.toString(this.#writes ? "written" : "found"));
+  }
+
+  #nothing() {
+    return `no traces${this.#writes ? " that are not done" : ""}\n`;
   }
 
   /** @param {string} reason @param {string} example */

@@ -73,8 +73,8 @@ async function enrich(settings, { server, project, runs: wanted, revision, isDry
       told.startRun(name, total);
       if (total === 0) continue;
       for await (const page of enrichStored(reader, enricher, { project, runId, revision }, write)) {
-        told.add(name, page);
         if (page.result.status === "retryable") throw page.result.error;
+        told.add(name, page);
       }
     }
   } finally {

@@ -1,5 +1,5 @@
 import { withRetry } from "./http.js";
-import { MlflowClient, jsonOf } from "./mlflow-client.js";
+import { MlflowClient, errorCode, jsonOf } from "./mlflow-client.js";
 import { WriteBack } from "./mlflow-write-back.js";
 
 /** @typedef {import("./mlflow-previews.js").TraceInfo} TraceInfo */
@@ -22,7 +22,7 @@ const PAGE = 100;
 /** Reads the traces of an experiment, and writes texts back into them. */
 export class MlflowReader {
   #client;
-  #send;
+  #ask;
 
   /**
    * @param {import("./mlflow-client.js").MlflowOptions & ReaderOptions} options
@@ -36,12 +36,14 @@ export class MlflowReader {
    */
   constructor({ retry, ...options }) {
     this.#client = new MlflowClient(options);
-    const send = withRetry((/** @type {string} */ path, /** @type {Call} */ call) => this.#client.send(path, call), { signal: options.signal, ...retry });
-    this.#send = async (/** @type {string} */ path, /** @type {Call} */ call = {}) => {
-      const result = await send(path, call);
-      if (result.status === "success") return result;
-      throw result.error;
-    };
+    this.#ask = withRetry((/** @type {string} */ path, /** @type {Call} */ call) => this.#client.send(path, call), { signal: options.signal, ...retry });
+  }
+
+  /** @param {string} path @param {Call} [call] @returns {Promise<HttpSuccess>} */
+  async #send(path, call = {}) {
+    const result = await this.#ask(path, call);
+    if (result.status === "success") return result;
+    throw result.error;
   }
 
   /** The address of the server, without credentials. */
@@ -118,7 +120,7 @@ export class MlflowReader {
    * @throws {import("../errors.js").Token2TextError}
    */
   async spans(traceId) {
-    return (await this.#send(`/ajax-api/3.0/mlflow/get-trace-artifact?request_id=${encodeURIComponent(traceId)}`)).body;
+    return (await this.#send(spansRoute(traceId))).body;
   }
 
   /**
@@ -133,14 +135,27 @@ export class MlflowReader {
    */
   async enrich(traceId, enricher, options = {}) {
     const store = {
-      send: this.#send,
+      send: /** @type {import("./mlflow-write-back.js").Send} */ ((path, call) => this.#send(path, call)),
       info: (/** @type {string} */ id) => this.info(id),
-      spans: (/** @type {string} */ id) => this.spans(id),
+      spans: (/** @type {string} */ id) => this.#spansIfAny(id),
       reachesOtlp: !this.#client.isForeignWithLogin,
       gzip: this.#client.gzip,
     };
     return new WriteBack(store, enricher, options).run(traceId);
   }
+
+  /** Nothing where a client has told of the trace, and then sent no spans. @param {string} traceId */
+  async #spansIfAny(traceId) {
+    const result = await this.#ask(spansRoute(traceId), {});
+    if (result.status === "success") return result.body;
+    if (errorCode(result) === "NOT_FOUND") return undefined;
+    throw result.error;
+  }
+}
+
+/** @param {string} traceId */
+function spansRoute(traceId) {
+  return `/ajax-api/3.0/mlflow/get-trace-artifact?request_id=${encodeURIComponent(traceId)}`;
 }
 
 /** @param {TraceInfo} info */

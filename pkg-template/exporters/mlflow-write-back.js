@@ -20,7 +20,7 @@ import { concat } from "./wire.js";
  * @property {Mode} [mode] Default: `"view"`.
  * @property {boolean} [dryRun] Finds out what would be done. Default: false.
  */
-/** The server, as a WriteBack sees it. @typedef {{ send: Send, info: (traceId: string) => Promise<TraceInfo>, spans: (traceId: string) => Promise<Uint8Array<ArrayBuffer>>, reachesOtlp: boolean, gzip: boolean }} Store */
+/** The server, as a WriteBack sees it. @typedef {{ send: Send, info: (traceId: string) => Promise<TraceInfo>, spans: (traceId: string) => Promise<Uint8Array<ArrayBuffer> | undefined>, reachesOtlp: boolean, gzip: boolean }} Store */
 /**
  * What was done, or would be.
  *
@@ -34,7 +34,7 @@ import { concat } from "./wire.js";
  * @property {Uint8Array<ArrayBuffer>} [body] The spans with their texts, as the server's JSON.
  * @property {Report} [report]
  */
-/** @typedef {"done-before" | "in-progress" | "archived" | "foreign-id" | "unsendable" | "cross-origin" | "stored-otherwise"} SkipReason */
+/** @typedef {"done-before" | "in-progress" | "no-spans" | "archived" | "foreign-id" | "unsendable" | "cross-origin" | "stored-otherwise"} SkipReason */
 
 /** The value of the mark: how texts are written. */
 const VERSION = "1";
@@ -84,7 +84,7 @@ export class WriteBack {
   async #run(traceId) {
     const info = await this.store.info(traceId);
     if (this.mode !== "view") this.#refuseUnfit(info);
-    const before = await this.store.spans(traceId);
+    const before = await this.#spans(traceId);
     const { body, report } = await this.enricher.enrichBody(before, { url: "/ajax-api/3.0/mlflow/get-trace-artifact" });
     const { decoded, replaced, kept } = report.totals;
     const nothing = { status: /** @type {const} */ ("unchanged"), spans: 0, previews: false, body, report };
@@ -111,10 +111,17 @@ export class WriteBack {
       await this.#mark(info.trace_id);
     }
     if (changed.length === 0 && !setsPreviews) return {};
-    const wrong = this.writes ? changedSpans(body, await this.store.spans(info.trace_id)) : [];
+    const wrong = this.writes ? changedSpans(body, await this.#spans(info.trace_id)) : [];
     const detail = `the server stored ${wrong.length} spans of ${info.trace_id} in another form than they were sent`;
     const otherwise = wrong.length > 0 ? { reason: /** @type {const} */ ("stored-otherwise"), detail } : {};
     return { status: "changed", spans: changed.length, previews: setsPreviews, ...otherwise };
+  }
+
+  /** @param {string} traceId */
+  async #spans(traceId) {
+    const spans = await this.store.spans(traceId);
+    if (!spans) throw new Skip("no-spans", `the server has no spans of ${traceId}`);
+    return spans;
   }
 
   /** @param {TraceInfo} info */

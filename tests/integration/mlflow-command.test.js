@@ -1,13 +1,14 @@
 /** `token2text mlflow enrich` against a real server of MLflow. */
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { readCommands, readSections } from "../packaging/support/readme.js";
-import { token2text } from "../js/support/cli.js";
+import { CLI, token2text } from "../js/support/cli.js";
 import { START, freshId, recorded, recordedJson, request, tokenizerFolder } from "./support/fixtures.js";
 import { DECODED, IDS, command, enricher, exporter, fresh, isStored, onlyAdded, output, python, reader, server, spansOf, value } from "./support/mlflow-tests.js";
 
@@ -156,4 +157,90 @@ test("mistakes are told in words", async () => {
     assert.match(result.status === "failure" ? result.error.message : "", message);
   }
   isStored(await exporter(experiment).export(new Uint8Array()));
+});
+
+/** Runs the command until it has told of some traces, then something happens. @param {string} experiment @param {(child: import("node:child_process").ChildProcess) => unknown} happens */
+async function disturbed(experiment, happens) {
+  const child = spawn(process.execPath, [CLI, "mlflow", "enrich", "--tracking-uri", server.url, "--experiment", experiment, "-t", tokenizerFolder, "--mode", "in-place"]);
+  let [lines, stderr] = [0, ""];
+  child.stderr.setEncoding("utf8").on("data", (chunk) => (stderr += chunk));
+  child.stdout.setEncoding("utf8").on("data", (chunk) => {
+    const before = lines;
+    lines += chunk.split("\n").length - 1;
+    if (before < 5 && lines >= 5) happens(child);
+  });
+  const [status] = await once(child, "close");
+  return { status, lines, stderr };
+}
+
+/** @param {string} experiment @param {number} count */
+async function fill(experiment, count) {
+  const spans = Array.from({ length: count }, (_, i) => ({ trace: freshId(16), span: freshId(8), start: START + BigInt(i) * 1_000_000n, attributes: { "mlflow.spanOutputs": output } }));
+  isStored(await exporter(experiment).export(request(...spans)));
+}
+
+/** @param {string} experiment */
+const texts = async (experiment) => (await python.ask("traces", experiment)).map((/** @type {any} */ trace) => [value(spansOf(trace)[0], "mlflow.spanOutputs").response_text, trace.tags["token2text.version"]]);
+
+test("Ctrl-C ends it with word of what was done, and the same command goes on", async () => {
+  const experiment = fresh();
+  await fill(experiment, 30);
+  const { status, lines, stderr } = await disturbed(experiment, (child) => child.kill("SIGINT"));
+  assert.equal(status, 130);
+  assert.ok(lines < 30);
+  assert.match(stderr, new RegExp(`^${lines} traces: ${lines} changed, in ${lines} spans; ${lines} previews set\n`));
+  const again = await command(experiment, "--mode", "in-place");
+  // The one that it was at may be done, but for the word of it.
+  const [, left] = again.stderr.match(/^(\d+) traces: \1 changed/) ?? [];
+  assert.ok([30 - lines, 29 - lines].includes(Number(left)), again.stderr);
+  assert.deepEqual(await texts(experiment), Array(30).fill([DECODED, "1"]));
+  const third = await command(experiment, "--mode", "in-place");
+  assert.deepEqual([third.status, third.stderr], [0, "no traces that are not done\n"]);
+});
+
+test("a server that crashes and comes back is waited for", async () => {
+  const experiment = fresh();
+  await fill(experiment, 30);
+  const back = { done: Promise.resolve() };
+  const { status, stderr } = await disturbed(experiment, () => (back.done = server.stop("SIGKILL").then(() => server.start()).then(() => {})));
+  await back.done;
+  assert.equal(status, 0, stderr);
+  assert.match(stderr, /^30 traces: 30 changed/);
+  assert.deepEqual(await texts(experiment), Array(30).fill([DECODED, "1"]));
+});
+
+test("traces of all kinds stand beside each other: what cannot be done is told and stops nothing", async () => {
+  const experiment = fresh();
+  const experiment_id = await python.ask("create_experiment", experiment);
+  const post = (/** @type {string} */ trace_id) => fetch(`${server.url}/api/3.0/mlflow/traces`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ trace: { trace_info: { trace_id, trace_location: { type: "MLFLOW_EXPERIMENT", mlflow_experiment: { experiment_id } }, request_time: "2026-11-29T13:43:41.228Z", state: "OK" } } }),
+  });
+  assert.equal((await post("without spans ü")).status, 200);
+  const [stored, file, open, done, plain] = Array.from({ length: 5 }, () => freshId(16));
+  const span = (/** @type {string} */ trace, attributes = { "mlflow.spanOutputs": output }) => ({ trace, span: freshId(8), attributes });
+  isStored(await exporter(experiment).export(request(span(stored), span(done), span(plain, { "mlflow.spanOutputs": '{"text": "no ids"}' }), { ...span(open), parent: freshId(8) })));
+  isStored(await exporter(experiment, { route: "artifact" }).export(request(span(file))));
+  await reader(experiment).enrich(`tr-${done}`, enricher, { mode: "in-place" });
+
+  const first = await command(experiment, "--mode", "in-place");
+  assert.equal(first.status, 0, first.stderr);
+  assert.match(first.stderr, /^5 traces: 2 changed, in 2 spans; 2 previews set\n/);
+  assert.match(first.stderr, new RegExp(`left out, in-progress: tr-${open} is not finished`));
+  assert.match(first.stderr, /left out, no-spans: the server has no spans of without spans ü\n/);
+  assert.match(first.stderr, /3 records: 2 texts written; 6 token ids\n1 record without token ids\n/);
+  assert.equal((await command(experiment, "--mode", "in-place", "--strict")).status, 1);
+  for (const trace of [stored, file, done]) assert.equal((await python.ask("trace", `tr-${trace}`)).response, DECODED);
+});
+
+test("the tokenizer of another model is told of, and one that is not there", async () => {
+  const experiment = fresh();
+  const ids = JSON.stringify({ token_ids: Array.from({ length: 100 }, (_, i) => 1000 * i) });
+  isStored(await exporter(experiment).export(request({ trace: freshId(16), span: freshId(8), attributes: { "mlflow.spanOutputs": ids } })));
+  const command = ["mlflow", "enrich", "--tracking-uri", server.url, "--experiment", experiment, "-t"];
+  const { stderr } = await token2text([...command, fileURLToPath(new URL("../../.cache/tokenizers/llama2", import.meta.url))]);
+  assert.match(stderr, /\nwarning, tokenizer_mismatch: tr-[\da-f]+ .*: 68 of 100 ids are unknown to the tokenizer/);
+  const missing = await token2text([...command, "/nowhere/tokenizer.json"]);
+  assert.deepEqual([missing.status, missing.stderr.split(":")[1]], [2, " cannot read /nowhere/tokenizer.json"]);
 });

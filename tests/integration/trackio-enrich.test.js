@@ -1,11 +1,13 @@
 /** `token2text trackio enrich` on traces that a real server has stored as ids. */
 import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFileSync, readdirSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Enricher, Tokenizer } from "../../pkg/node.js";
 import { TrackioExporter, TrackioReader, enrichStored } from "../../pkg/exporters/trackio.js";
-import { token2text } from "../js/support/cli.js";
+import { CLI, token2text } from "../js/support/cli.js";
 import { Trackio } from "./support/trackio.js";
 
 const CAPTURES = new URL("../fixtures/captures/", import.meta.url);
@@ -141,6 +143,29 @@ test("what was interrupted is gone on with", async () => {
   assert.equal(status, 0, stderr);
   assert.match(stderr, new RegExp(`: ${all - written} versions written\n${written} versions already there\n`));
   assert.equal((await tracesOf(own)).filter(isVersion).length, all);
+});
+
+test("Ctrl-C ends the command with word of what was done, and the same command goes on", async () => {
+  const own = { project: "Ctrl-C 走", run: "läuft" };
+  const spans = Array.from({ length: 400 }, (_, i) => ({ traceId: String(i), spanId: String(i), name: "generate", output: JSON.stringify({ token_ids: Array(200).fill(i + 100) }) }));
+  assert.equal((await new TrackioExporter({ url: server.url, writeToken: server.writeToken, ...own }).export(spans)).status, "success");
+  const child = spawn(process.execPath, [CLI, "trackio", "enrich", "--server", server.url, "--project", own.project, "-t", tokenizer, "--report", "json"], { env: { ...process.env, TRACKIO_WRITE_TOKEN: server.writeToken } });
+  child.stderr.once("data", () => child.kill("SIGINT"));
+  const [status] = await once(child, "close");
+  assert.equal(status, 130);
+  const written = (await tracesOf("Ctrl-C走")).filter(isVersion).length;
+  assert.ok(written > 0 && written < 400, String(written));
+  const { stderr } = await enrich(["--project", own.project, "-t", tokenizer]);
+  assert.match(stderr, new RegExp(`: ${400 - written} versions written\n${written} versions already there\n`));
+});
+
+test("the tokenizer of another model is told of", async () => {
+  const small = tokenizer.replace(/[^/]+$/, "minilm");
+  const own = { project: "mismatch", run: "r" };
+  const spans = [{ name: "generate", output: JSON.stringify({ token_ids: Array.from({ length: 100 }, (_, i) => 1000 * i) }) }];
+  assert.equal((await new TrackioExporter({ url: server.url, writeToken: server.writeToken, ...own }).export(spans)).status, "success");
+  const { stderr } = await enrich(["--project", own.project, "-t", small, "--dry-run"]);
+  assert.match(stderr, /\nwarning, tokenizer_mismatch: r [\da-f]+:.*of 100 ids are unknown/);
 });
 
 test("another revision is written beside the first", async () => {

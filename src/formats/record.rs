@@ -2,7 +2,7 @@
 
 use super::dotted::add_flattened;
 use super::{has_room, string_member};
-use crate::view::{Keys, Kind, NodeId, Place, Tree, View, hash};
+use crate::view::{Keys, Kind, NodeId, Place, Tree, View, key_hash};
 
 /// What a record has that is a span of `read` in JavaScript. Of such a one the places are JSON in strings; of others a text
 /// is a text, unless a layout says otherwise.
@@ -61,10 +61,10 @@ fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
     let keys = Keys::of(tree, record);
     let mut is_read = true;
     for key in OF_READ {
-        is_read = is_read && keys.may_have(hash(key.as_bytes())) && tree.member(record, key).is_some();
+        is_read = is_read && keys.may_have(key_hash(key.as_bytes())) && tree.member(record, key).is_some();
     }
     for (key, name, models) in PLACES {
-        let node = keys.may_have(hash(key.as_bytes())).then(|| tree.member(record, key)).flatten();
+        let node = keys.may_have(key_hash(key.as_bytes())).then(|| tree.member(record, key)).flatten();
         let node = node.filter(|&node| match tree.kind(node) {
             Kind::Null => false,
             Kind::Array | Kind::Object => true,
@@ -83,7 +83,7 @@ fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
         }
     }
     for (steps, models) in OTHER_MODELS {
-        let mut node = Some(record).filter(|_| steps.first().is_none_or(|key| keys.may_have(hash(key.as_bytes()))));
+        let mut node = Some(record).filter(|_| steps.first().is_none_or(|key| keys.may_have(key_hash(key.as_bytes()))));
         for key in steps {
             node = node.and_then(|node| tree.member(node, key));
         }
@@ -93,7 +93,7 @@ fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
     }
     let whole = Place { node: record, path: path.clone() };
     // Without inputs the record may be the output itself, as a server's response or a trainer's dump is.
-    let bare = (!has_inputs).then(|| (whole.clone(), keys));
+    let bare = (!has_inputs).then(|| whole.clone());
     let mut view = View { path, node: record, places, bare, whole: Some(whole), model, ..View::default() };
     let attributes = view.places.iter().find(|(name, _)| *name == "attributes").map(|(_, place)| place.clone());
     if let Some(attributes) = attributes {

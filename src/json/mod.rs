@@ -12,7 +12,7 @@ mod string;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use crate::view::{Kind, Names, NodeId, Tree};
+use crate::view::{Kind, Names, NodeId, Tree, key_hash};
 
 pub(crate) use bytes::{line_end, short_digits};
 pub(crate) use edit::{Edits, leaving, splice, splice_body, splice_into, text_into};
@@ -114,7 +114,7 @@ impl<'t> Json<'t> {
 
     /// The content of a string; nothing for another kind.
     pub(crate) fn string(&self, node: NodeId) -> Option<Cow<'_, [u8]>> {
-        (self.node(node).tag == Tag::String).then(|| unescape(self.inside_quotes(node)))
+        matches!(self.node(node).tag, Tag::String | Tag::Key).then(|| unescape(self.inside_quotes(node)))
     }
 
     /// The content of a string that is well-formed Unicode.
@@ -123,26 +123,31 @@ impl<'t> Json<'t> {
     }
 
     /// The bytes of a value as they stand in its document.
+    #[inline(always)]
     pub(crate) fn raw(&self, node: NodeId) -> &[u8] {
         &self.documents[self.node(node).document as usize].text[self.range(node)]
     }
 
     /// Where a value stands in its document.
+    #[inline(always)]
     pub(crate) fn range(&self, node: NodeId) -> std::ops::Range<usize> {
         let Node { start, end, .. } = self.node(node);
         start as usize..end as usize
     }
 
+    #[inline(always)]
     fn inside_quotes(&self, string: NodeId) -> &[u8] {
         let raw = self.raw(string);
         raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default()
     }
 
+    #[inline(always)]
     fn node(&self, node: NodeId) -> Node {
         self.nodes[node as usize]
     }
 
     /// Index of what follows a value.
+    #[inline(always)]
     fn after(&self, node: NodeId) -> NodeId {
         match self.node(node) {
             Node { tag: Tag::Array | Tag::Object, next, .. } => next,
@@ -164,6 +169,17 @@ impl<'t> Json<'t> {
     /// The last member of an object with this key: key and value.
     pub(crate) fn find_member(&self, object: NodeId, wanted: &str) -> Option<(NodeId, NodeId)> {
         self.pairs(object).filter(|&(key, _)| self.has_key(key, wanted)).last()
+    }
+
+    /// Tells the hashes of the keys that pairs inside a value name: `{"key": ..., "value": ...}`.
+    pub(crate) fn pair_keys(&self, node: NodeId, tell: &mut dyn FnMut(u32)) {
+        let of_pair = key_hash(b"key");
+        for inside in node..self.after(node) {
+            let Node { tag, next: hash, .. } = self.node(inside);
+            if tag == Tag::Key && hash == of_pair && self.node(inside + 1).tag == Tag::String {
+                tell(key_hash(&unescape(self.inside_quotes(inside + 1))));
+            }
+        }
     }
 
     /// Makes nodes for up to `count` numbers of an array that has none for them.
@@ -196,7 +212,7 @@ impl Tree for Json<'_> {
             Tag::Null => Kind::Null,
             Tag::True | Tag::False => Kind::Bool,
             Tag::Number => Kind::Number,
-            Tag::String => Kind::String,
+            Tag::String | Tag::Key => Kind::String,
             Tag::Array | Tag::Numbers => Kind::Array,
             Tag::Object => Kind::Object,
         }
@@ -212,12 +228,10 @@ impl Tree for Json<'_> {
         }
     }
 
-    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(&[u8])) -> bool {
-        let text = &self.documents[self.node(node).document as usize].text;
-        for string in node + 1..self.after(node) {
-            let Node { tag, end, .. } = self.node(string);
-            if tag == Tag::String && text.get(skip_space(text, end as usize)) == Some(&b':') {
-                tell(&unescape(self.inside_quotes(string)));
+    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(u32)) -> bool {
+        for inside in self.nodes.get(node as usize..self.after(node) as usize).unwrap_or_default() {
+            if inside.tag == Tag::Key {
+                tell(inside.next);
             }
         }
         true

@@ -4,7 +4,9 @@
 //! The grammar is RFC 8259 with the three literals that Python's `json` writes: `NaN`, `Infinity`, `-Infinity`.
 //! Bytes of 0x80 and above are taken inside strings as they are.
 
-use super::bytes::{digits_end, plain_end, short_digits};
+use super::bytes::{digits_end, numbers_run, plain_end, short_digits};
+use super::string::unescape;
+use crate::view::key_hash;
 
 /// What a node is. `Numbers` is an array that holds nothing but numbers: it has no child nodes, since ids, masks
 /// and log-probabilities are by far the most of a trace.
@@ -15,12 +17,13 @@ pub(crate) enum Tag {
     False,
     Number,
     String,
+    Key,
     Array,
     Numbers,
     Object,
 }
 
-/// A value, or the key of a member (a `String` directly before its value).
+/// A value, or the key of a member, directly before its value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Node {
     pub tag: Tag,
@@ -28,7 +31,7 @@ pub(crate) struct Node {
     pub document: u32,
     pub start: u32,
     pub end: u32,
-    /// Index after the last node of this value; for `Numbers` the number of elements.
+    /// Index after the last node of an array or an object; for `Numbers` the number of elements, for a key its [`key_hash`].
     pub next: u32,
 }
 
@@ -213,6 +216,9 @@ impl Scanner<'_, '_> {
         let mut at = skip_space(text, start + 1);
         if text.get(at) != Some(&b']') {
             loop {
+                let (behind, numbers) = numbers_run(text, at);
+                count += numbers;
+                at = skip_space(text, behind);
                 // The common case first: an integer of a few digits.
                 at = match short_digits(text, at) {
                     Some((len, _)) if !matches!(text.get(at + len), Some(b'.' | b'e' | b'E')) => {
@@ -236,10 +242,7 @@ impl Scanner<'_, '_> {
             }
         }
         self.at = at + 1;
-        self.push(Tag::Numbers, start);
-        if let Some(node) = self.nodes.last_mut() {
-            node.next = count;
-        }
+        self.push_with(Tag::Numbers, start, count);
         true
     }
 
@@ -248,8 +251,10 @@ impl Scanner<'_, '_> {
         if self.peek() != Some(b'"') {
             return self.error("expected a key in quotes");
         }
-        self.string()?;
-        self.push(Tag::String, start);
+        let has_escapes = self.string()?;
+        let key = &self.text[start + 1..self.at - 1];
+        let hash = if has_escapes { key_hash(&unescape(key)) } else { key_hash(key) };
+        self.push_with(Tag::Key, start, hash);
         self.skip_space();
         if self.peek() != Some(b':') {
             return self.error("expected ':' after the key");
@@ -259,10 +264,12 @@ impl Scanner<'_, '_> {
         Ok(())
     }
 
-    fn string(&mut self) -> Result<(), ScanError> {
-        let mut at = self.at + 1;
+    /// Takes a string; whether it has escapes.
+    fn string(&mut self) -> Result<bool, ScanError> {
+        let start = self.at + 1;
+        let mut at = plain_end(self.text, start);
+        let plain = at;
         loop {
-            at = plain_end(self.text, at);
             match self.text.get(at) {
                 Some(b'"') => break,
                 Some(b'\\') => match self.text.get(at + 1) {
@@ -277,9 +284,10 @@ impl Scanner<'_, '_> {
                 Some(_) => return Err(ScanError { at, what: "a control character inside a string" }),
                 None => return Err(ScanError { at, what: "the text ends inside a string" }),
             }
+            at = plain_end(self.text, at);
         }
         self.at = at + 1;
-        Ok(())
+        Ok(at > plain)
     }
 
     fn literal(&mut self, word: &[u8], tag: Tag) -> Result<(), ScanError> {
@@ -293,7 +301,11 @@ impl Scanner<'_, '_> {
     }
 
     fn push(&mut self, tag: Tag, start: usize) {
-        let next = self.nodes.len() as u32 + 1;
+        self.push_with(tag, start, 0);
+    }
+
+    #[inline(always)]
+    fn push_with(&mut self, tag: Tag, start: usize, next: u32) {
         self.nodes.push(Node { tag, document: 0, start: start as u32, end: self.at as u32, next });
     }
 
@@ -306,10 +318,12 @@ impl Scanner<'_, '_> {
         }
     }
 
+    #[inline(always)]
     fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
 
+    #[inline(always)]
     fn skip_space(&mut self) {
         self.at = skip_space(self.text, self.at);
     }

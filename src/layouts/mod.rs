@@ -13,6 +13,7 @@ mod unfolded;
 use crate::Error;
 use crate::json::{Json, listed};
 use crate::report::FieldKind;
+use crate::view::Keys;
 
 pub(crate) use pointer::{Pointer, unescape_key};
 pub(crate) use resolve::{Existing, Found, Target, Wanted, resolve};
@@ -119,6 +120,14 @@ impl Layout {
             }
         }
         listed(&names, ", ")
+    }
+
+    /// Whether the layout may find ids in a span, as the keys there tell.
+    pub(crate) fn may_apply(&self, keys: &Keys) -> bool {
+        let may_be_there = |pointer: &Pointer| pointer.may_be_there(keys);
+        self.when.iter().all(|alternatives| alternatives.iter().any(may_be_there))
+            && self.each.as_ref().is_none_or(may_be_there)
+            && self.fields.iter().any(|field| field.ids.iter().any(may_be_there))
     }
 
     /// Reads a layout of a JSON value; `place` says where it stands, for the message.

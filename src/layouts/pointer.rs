@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use crate::ids::Encoding;
 use crate::json::listed;
-use crate::view::hash;
+use crate::view::{Keys, MARK, key_hash};
 
 /// The extra steps: every element of a list; the JSON value, or the Python literal, inside a string; and last steps, which
 /// say how ids are spelled. [`crate::ids`] reads what a last `!repr` and `!numpy` name anyway: they say that nothing else
@@ -15,15 +15,15 @@ const EXTRA_STEPS: [&str; 6] = ["*", "!json", "!repr", "!numpy", "!b64i32", "!to
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Pointer {
     pub text: String,
-    /// The hash of the second step, if that is a key: most pointers into a span are seen by it to lead nowhere.
-    pub second: Option<u32>,
-    /// The hash of the last key after the first step, if it is one of an object and no step goes into a string.
-    pub last: Option<u32>,
+    /// The hashes of the keys that must be there, in any object of the span: most pointers are seen by them to lead nowhere.
+    keys: Vec<u32>,
+    /// The first of them, if it must be in the place itself.
+    outer: Option<u32>,
 }
 
 impl Pointer {
-    /// Checks a pointer. The error says what is wrong with it.
-    pub(crate) fn parse(text: &str) -> Result<Pointer, String> {
+    /// Checks a pointer. `in_span`: the first step is one of the places of a span. The error says what is wrong.
+    pub(crate) fn parse(text: &str, in_span: bool) -> Result<Pointer, String> {
         if !text.starts_with('/') {
             return Err(format!("`{text}` is not a JSON Pointer: it must start with `/`"));
         }
@@ -40,22 +40,39 @@ impl Pointer {
             }
             rest = after;
         }
-        let (mut second, mut last) = (None, None);
-        for (i, step) in steps(text).enumerate().skip(1) {
-            if matches!(step, "!json" | "!repr") {
-                last = None;
+        let mut pointer = Pointer { text: text.to_owned(), ..Pointer::default() };
+        pointer.note_keys(in_span);
+        Ok(pointer)
+    }
+
+    fn note_keys(&mut self, in_span: bool) {
+        for (i, step) in steps(&self.text).enumerate().skip(usize::from(in_span)) {
+            let is_outer = in_span && i == 1;
+            let is_string = matches!(step, "!json" | "!repr");
+            let key = if is_string { Some(Cow::Borrowed("!json")) } else { unescape_key(step) };
+            // A number may be the place in a list.
+            let is_number = step.bytes().all(|byte| byte.is_ascii_digit());
+            if let Some(key) = key.filter(|_| is_key(step) && !is_number || is_string && is_outer) {
+                let hash = key_hash(key.as_bytes());
+                self.keys.push(hash);
+                self.outer = self.outer.or(Some(hash).filter(|_| is_outer));
+            }
+            // What is in a string has keys of its own. Texts of ours may be such strings.
+            if is_string || step.starts_with(MARK) {
                 break;
             }
-            let key = unescape_key(step).filter(|_| is_key(step)).map(|key| hash(key.as_bytes()));
-            if i == 1 {
-                second = key;
-            }
-            // A number may be the place in a list.
-            if !step.bytes().any(|byte| byte.is_ascii_digit()) {
-                last = key.or(last);
+        }
+    }
+
+    /// Whether the pointer may find something in a span with these keys.
+    pub(crate) fn may_be_there(&self, keys: &Keys) -> bool {
+        let needed = if keys.is_deep { &*self.keys } else { self.outer.as_slice() };
+        for &hash in needed {
+            if !keys.may_have(hash) {
+                return false;
             }
         }
-        Ok(Pointer { text: text.to_owned(), second, last })
+        true
     }
 
     /// The encoding that the last step names.
@@ -126,7 +143,7 @@ mod tests {
     #[test]
     fn spelling_is_kept() {
         for text in ["/output/a.b/*/1", "/output/!json/!json/x", "/a~1b~0c/!b64i32", "/x/!tokenid", "/x/!numpy", "/"] {
-            assert_eq!(Pointer::parse(text).map(|pointer| pointer.text), Ok(text.to_owned()));
+            assert_eq!(Pointer::parse(text, true).map(|pointer| pointer.text), Ok(text.to_owned()));
         }
     }
 
@@ -138,7 +155,7 @@ mod tests {
             ("/a~2", "a `~` that is not"),
             ("/a/!b64i32/b", "goes on after"),
         ] {
-            let error = Pointer::parse(text).unwrap_err();
+            let error = Pointer::parse(text, true).unwrap_err();
             assert!(error.contains(message), "{error}");
         }
     }

@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use super::super::Document;
-use super::super::span::{MARK, MAX_LISTS, role, shown};
+use super::super::span::{MAX_LISTS, role, shown};
 use super::values::decimal_into;
 use super::wire::{BYTES, FIXED64, Field, VARINT, bytes_into, next, varint};
 use super::{ATTRIBUTES, BOOL, DOUBLE, FACTS, INSIDE, INT, ITSELF, JSON, KEY_VALUES, LIST, Message, Node, OtlpProto};
 use super::{RESOURCE_SPANS, STRING, VALUES};
 use crate::base64::hex_into;
 use crate::json::{leaving, quote_into};
-use crate::view::{Kind, Names, NodeId, Tree, Write};
+use crate::view::{Kind, MARK, Names, NodeId, Tree, Write};
 
 impl OtlpProto<'_> {
     /// The part of a message that has a name.
@@ -171,7 +171,7 @@ impl Tree for OtlpProto<'_> {
         }
     }
 
-    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(&[u8])) -> bool {
+    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(u32)) -> bool {
         let (role, node) = role(node);
         role == JSON && self.json.keys_inside(node, tell)
     }

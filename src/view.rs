@@ -68,15 +68,26 @@ fn hash(name: &[u8]) -> u32 {
 
 /// A hash of a key by its length, its first and its last eight bytes: the same few steps for a key of any length, since
 /// each key of a body is hashed, and most spans have none that matters.
-#[inline(always)]
 pub(crate) fn key_hash(key: &[u8]) -> u32 {
-    let word = |part: &[u8]| part.iter().rev().fold(0, |word: u64, &byte| word << 8 | u64::from(byte));
-    let (first, last) = match (key.first_chunk(), key.last_chunk()) {
-        (Some(first), Some(last)) => (u64::from_le_bytes(*first), u64::from_le_bytes(*last)),
-        _ => (word(key), 0),
-    };
-    let mixed = (first ^ last.rotate_left(29) ^ (key.len() as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (mixed >> 32) as u32
+    match (key.first_chunk(), key.last_chunk()) {
+        (Some(first), Some(last)) => mixed(u64::from_le_bytes(*first), u64::from_le_bytes(*last), key.len()),
+        _ => mixed(key.iter().rev().fold(0, |word: u64, &byte| word << 8 | u64::from(byte)), 0, key.len()),
+    }
+}
+
+/// The [`key_hash`] of the bytes of a text from `start` to `end`, faster for those of fewer than eight.
+#[inline(always)]
+pub(crate) fn key_hash_in(text: &[u8], start: usize, end: usize) -> u32 {
+    let len = end - start;
+    match text.get(start..).and_then(|rest| rest.first_chunk()) {
+        Some(eight) if len < 8 => mixed(u64::from_le_bytes(*eight) & ((1 << (8 * len)) - 1), 0, len),
+        _ => key_hash(&text[start..end]),
+    }
+}
+
+#[inline(always)]
+fn mixed(first: u64, last: u64, len: usize) -> u32 {
+    ((first ^ last.rotate_left(29) ^ (len as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
 }
 
 /// Stands among the keys of a span for a place that is a string, which may have anything in it.

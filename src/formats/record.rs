@@ -55,7 +55,8 @@ pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str) -> Vec<View> 
 }
 
 fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
-    let mut places = Vec::new();
+    let whole = Place { node: record, path };
+    let mut places = Vec::with_capacity(4);
     let mut model = None;
     let mut has_inputs = false;
     let keys = Keys::of(tree, record);
@@ -71,7 +72,8 @@ fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
             _ => key != REQUEST && key != RESPONSE,
         });
         let Some(node) = node.filter(|_| !is_there(&places, name)) else { continue };
-        let mut place = Place { node, path: format!("{path}/{key}") };
+        let mut place = whole.then(node, "/");
+        place.path.push_str(key);
         if is_read {
             place = opened(tree, place);
         }
@@ -91,10 +93,10 @@ fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
             model = model.or_else(|| string_member(tree, node?, key));
         }
     }
-    let whole = Place { node: record, path: path.clone() };
     // Without inputs the record may be the output itself, as a server's response or a trainer's dump is.
     let bare = (!has_inputs).then(|| whole.clone());
-    let mut view = View { path, node: record, places, bare, whole: Some(whole), model, ..View::default() };
+    let mut view = View { places, bare, model, ..View::of(&whole) };
+    view.whole = Some(whole);
     let attributes = view.places.iter().find(|(name, _)| *name == "attributes").map(|(_, place)| place.clone());
     if let Some(attributes) = attributes {
         add_flattened(tree, &attributes, &mut view);

@@ -14,19 +14,21 @@ const HIGH: u64 = 0x8080_8080_8080_8080;
 const ZEROS: u64 = ONES * 0x30;
 
 /// Where the first quote, backslash or control character from `at` on stands; else the end of the text.
-pub(crate) fn plain_end(text: &[u8], mut at: usize) -> usize {
+#[inline(always)]
+pub(crate) fn plain_end_here(text: &[u8], #[allow(unused_mut)] mut at: usize) -> usize {
     #[cfg(target_feature = "simd128")]
-    while let Some(block) = block::Block::at(text, at) {
-        let marks = block.marks_in_strings();
-        if marks != 0 {
-            return at + marks.trailing_zeros() as usize;
-        }
-        at += block::LEN;
+    if block::skip(text, &mut at, |block| block.marks_in_strings()) {
+        return at;
     }
     find(text, at, |word| {
         let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
         control | equal(word, b'"') | equal(word, b'\\')
     })
+}
+
+/// [`plain_end_here`] as a function of its own, for all but the scanner.
+pub(crate) fn plain_end(text: &[u8], at: usize) -> usize {
+    plain_end_here(text, at)
 }
 
 /// Eight bytes of a string's content from `at` on, and how many of them stand before an escape or the end.
@@ -38,7 +40,11 @@ pub(crate) fn plain_word(text: &[u8], at: usize) -> ([u8; 8], usize) {
 }
 
 /// Where the line that starts at `at` ends, its line feed included.
-pub(crate) fn line_end(text: &[u8], at: usize) -> usize {
+pub(crate) fn line_end(text: &[u8], #[allow(unused_mut)] mut at: usize) -> usize {
+    #[cfg(target_feature = "simd128")]
+    if block::skip(text, &mut at, |block| block.line_feeds()) {
+        return at + 1;
+    }
     (find(text, at, |word| equal(word, b'\n')) + 1).min(text.len())
 }
 

@@ -21,7 +21,7 @@ pub(crate) use python::python_to_json;
 pub(crate) use scan::{ScanError, TOO_DEEP, items, number_end, skip_space, value_end};
 pub(crate) use string::{escape_into, quote_into, string_content, unescape};
 
-use scan::{Node, Tag, scan};
+use scan::{MOST_DOCUMENTS, Node, Tag, scan};
 
 /// A JSON value and the JSON values inside its strings, opened on demand.
 pub(crate) struct Json<'t> {
@@ -125,7 +125,8 @@ impl<'t> Json<'t> {
     /// The bytes of a value as they stand in its document.
     #[inline(always)]
     pub(crate) fn raw(&self, node: NodeId) -> &[u8] {
-        &self.documents[self.node(node).document as usize].text[self.range(node)]
+        let node = self.node(node);
+        &self.documents[node.document()].text[node.start as usize..node.end as usize]
     }
 
     /// Where a value stands in its document.
@@ -184,15 +185,15 @@ impl<'t> Json<'t> {
 
     /// Makes nodes for up to `count` numbers of an array that has none for them.
     fn number_nodes(&mut self, array: NodeId, from: usize, count: usize) -> Vec<NodeId> {
-        let Node { document, start, .. } = self.node(array);
-        let text = &self.documents[document as usize].text;
+        let (document, start) = (self.node(array).document(), self.node(array).start);
+        let text = &self.documents[document].text;
         let mut at = skip_space(text, start as usize + 1);
         let mut made = Vec::new();
         let mut index = 0;
         while let (Some(end), true) = (number_end(text, at), made.len() < count) {
             if index >= from {
                 let id = self.nodes.len() as u32;
-                self.nodes.push(Node { tag: Tag::Number, document, start: at as u32, end: end as u32, next: id + 1 });
+                self.nodes.push(Node::new(Tag::Number, at, end, 0).in_document(document));
                 made.push(id);
             }
             index += 1;
@@ -308,14 +309,14 @@ impl Json<'_> {
     }
 
     fn take_in(&mut self, text: Vec<u8>, holder: Option<NodeId>) -> Option<NodeId> {
-        let document = u32::try_from(self.documents.len()).ok()?;
+        let document = self.documents.len();
         let root = self.nodes.len() as u32;
-        if scan(&text, 0, self.max_depth, &mut self.nodes).is_err() {
+        if document >= MOST_DOCUMENTS || scan(&text, 0, self.max_depth, &mut self.nodes).is_err() {
             self.nodes.truncate(root as usize);
             return None;
         }
         for node in &mut self.nodes[root as usize..] {
-            node.document = document;
+            *node = node.in_document(document);
         }
         self.documents.push(Document { text: Cow::Owned(text), holder });
         Some(root)

@@ -15,12 +15,16 @@ pub(crate) fn unescape(raw: &[u8]) -> Cow<'_, [u8]> {
     let (mut at, mut len) = (0, 0);
     while at < raw.len() {
         let (eight, plain) = plain_word(raw, at);
-        content[len..len + 8].copy_from_slice(&eight);
+        if let Some(place) = content.get_mut(len..).and_then(|rest| rest.first_chunk_mut()) {
+            *place = eight;
+        }
         at += plain;
         len += plain;
         if plain < 8 && at < raw.len() {
             let unit = Unit::at(raw, at);
-            content[len..len + 4].copy_from_slice(&unit.bytes);
+            if let Some(place) = content.get_mut(len..).and_then(|rest| rest.first_chunk_mut()) {
+                *place = unit.bytes;
+            }
             at += unit.raw_len;
             len += unit.content_len;
         }

@@ -7,6 +7,7 @@ mod pointer;
 mod resolve;
 mod schema;
 mod select;
+mod sieve;
 mod sources;
 mod unfolded;
 
@@ -18,6 +19,7 @@ use crate::view::Keys;
 pub(crate) use pointer::{Pointer, unescape_key};
 pub(crate) use resolve::{Existing, Found, Target, Wanted, resolve};
 pub(crate) use select::Select;
+pub(crate) use sieve::Sieve;
 pub(crate) use sources::Source;
 
 /// The layouts that ship, in the order in which they are tried: one that asks for more members before one that asks for
@@ -127,7 +129,12 @@ impl Layout {
         let may_be_there = |pointer: &Pointer| pointer.may_be_there(keys);
         self.when.iter().all(|alternatives| alternatives.iter().any(may_be_there))
             && self.each.as_ref().is_none_or(may_be_there)
-            && self.fields.iter().any(|field| field.ids.iter().any(may_be_there))
+            && (self.has_hidden_elements() || self.fields.iter().any(|field| field.ids.iter().any(may_be_there)))
+    }
+
+    /// Whether the elements of `each` are in a string, so that nothing is known of their keys.
+    fn has_hidden_elements(&self) -> bool {
+        self.each.as_ref().is_some_and(Pointer::enters_string)
     }
 
     /// Reads a layout of a JSON value; `place` says where it stands, for the message.

@@ -11,12 +11,27 @@ use crate::view::{Keys, MARK, key_hash};
 /// is meant, and show in the report's path. `!b64i32` and `!tokenid` are encodings that are never recognised by their looks.
 const EXTRA_STEPS: [&str; 6] = ["*", "!json", "!repr", "!numpy", "!b64i32", "!tokenid"];
 
+/// Keys that spans without ids have as well, which tell little. Others are the rarer the longer they are.
+const COMMON: [&str; 10] = [
+    "attributes",
+    "choices",
+    "completion_tokens",
+    "id",
+    "input_tokens",
+    "model",
+    "output_tokens",
+    "prompt_tokens",
+    "token",
+    "tokens",
+];
+
 /// Where a layout finds a value: its text, checked once, read again step by step where it is followed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Pointer {
     pub text: String,
-    /// The hashes of the keys that must be there, in any object of the span: most pointers are seen by them to lead nowhere.
-    keys: Vec<u32>,
+    /// The hashes of the keys that must be there, in any object of the span, and how rare they are: most pointers are seen by
+    /// the hashes to lead nowhere.
+    keys: Vec<(u32, u32)>,
     /// The first of them, if it must be in the place itself.
     outer: Option<u32>,
 }
@@ -54,7 +69,8 @@ impl Pointer {
             let is_number = step.bytes().all(|byte| byte.is_ascii_digit());
             if let Some(key) = key.filter(|_| is_key(step) && !is_number || is_string && is_outer) {
                 let hash = key_hash(key.as_bytes());
-                self.keys.push(hash);
+                let rarity = if COMMON.contains(&&*key) { 1 } else { key.len() as u32 };
+                self.keys.push((hash, rarity));
                 self.outer = self.outer.or(Some(hash).filter(|_| is_outer));
             }
             // What is in a string has keys of its own. Texts of ours may be such strings.
@@ -64,15 +80,29 @@ impl Pointer {
         }
     }
 
-    /// Whether the pointer may find something in a span with these keys.
-    pub(crate) fn may_be_there(&self, keys: &Keys) -> bool {
-        let needed = if keys.is_deep { &*self.keys } else { self.outer.as_slice() };
-        for &hash in needed {
-            if !keys.may_have(hash) {
-                return false;
+    /// Whether the pointer leads into what is in a string.
+    pub(crate) fn enters_string(&self) -> bool {
+        steps(&self.text).any(|step| matches!(step, "!json" | "!repr") || step.starts_with(MARK))
+    }
+
+    /// The hash of the rarest of the keys that must be there, and how rare it is: not at all, where there need be none.
+    pub(crate) fn rarest(&self) -> (u32, u32) {
+        let mut rarest = (0, 0);
+        for &(hash, rarity) in &self.keys {
+            if rarity > rarest.1 {
+                rarest = (hash, rarity);
             }
         }
-        true
+        rarest
+    }
+
+    /// Whether the pointer may find something in a span with these keys.
+    pub(crate) fn may_be_there(&self, keys: &Keys) -> bool {
+        if keys.is_deep {
+            self.keys.iter().all(|&(hash, _)| keys.may_have(hash))
+        } else {
+            self.outer.is_none_or(|hash| keys.may_have(hash))
+        }
     }
 
     /// The encoding that the last step names.

@@ -16,6 +16,21 @@ struct Classes {
 #[cfg(target_feature = "simd128")]
 pub(super) struct Block(core::arch::wasm32::v128);
 
+/// Moves `at` to the first byte that `marks` marks; false if there is none in the blocks of the text.
+#[cfg(target_feature = "simd128")]
+#[inline(always)]
+pub(super) fn skip(text: &[u8], at: &mut usize, marks: impl Fn(Block) -> u32) -> bool {
+    while let Some(block) = Block::at(text, *at) {
+        let marks = marks(block);
+        if marks != 0 {
+            *at += marks.trailing_zeros() as usize;
+            return true;
+        }
+        *at += LEN;
+    }
+    false
+}
+
 #[cfg(target_feature = "simd128")]
 impl Block {
     #[inline(always)]
@@ -31,6 +46,11 @@ impl Block {
         use core::arch::wasm32::{u8x16_bitmask, u8x16_lt, u8x16_splat, v128_or};
         let control = u8x16_lt(self.0, u8x16_splat(0x20));
         u8x16_bitmask(v128_or(control, v128_or(self.equal(b'"'), self.equal(b'\\')))).into()
+    }
+
+    #[inline(always)]
+    pub(super) fn line_feeds(&self) -> u32 {
+        core::arch::wasm32::u8x16_bitmask(self.equal(b'\n')).into()
     }
 
     #[inline(always)]

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use crate::Error;
 use crate::formats::{Format, Origin, detect, rewrite};
 use crate::ids::{Ids, Refusal};
-use crate::layouts::{Existing as Standing, Found, Layout, Target, Wanted, resolve};
+use crate::layouts::{Existing as Standing, Found, Layout, Sieve, Target, Wanted, resolve};
 use crate::limits::Limits;
 use crate::report::{Comparison, FieldReport, Report, Status, Unknown, Warning};
 use crate::tokenizer::{DecodeOptions, Tokenizer, TokenizerSet};
@@ -104,12 +104,24 @@ pub fn enrich_from(
     tokenizers: &TokenizerSet,
     options: &EnrichOptions,
 ) -> Result<Enriched, Error> {
+    let (body, report) = enrich_borrowed(body, origin, tokenizers, options)?;
+    Ok(Enriched { body: body.into_owned(), report })
+}
+
+/// As [`enrich_from`]; a body that stays as it is is not copied.
+pub(crate) fn enrich_borrowed<'b>(
+    body: &'b [u8],
+    origin: &Origin<'_>,
+    tokenizers: &TokenizerSet,
+    options: &EnrichOptions,
+) -> Result<(Cow<'b, [u8]>, Report), Error> {
     options.limits.check(body)?;
     let mut detected = detect(body, options.format, origin)?;
     let mut report = Report::default();
+    let sieve = Sieve::of(&options.layouts);
     let body = rewrite(body, &mut detected, &options.limits, &mut |path, _, part| match part {
         Ok((document, views)) => {
-            for write in enrich_views(document, &views, tokenizers, options, &mut report) {
+            for write in enrich_views(document, &views, tokenizers, options, &sieve, &mut report) {
                 document.write(&write);
             }
         }
@@ -120,7 +132,7 @@ pub fn enrich_from(
     if let Some(doubt) = detected.doubt() {
         report.warn("ambiguous_format", doubt, String::new());
     }
-    Ok(Enriched { body: body.into_owned(), report })
+    Ok((body, report))
 }
 
 /// Takes the texts out of a body that a default enrichment put in: each that stands exactly where enrichment puts it.
@@ -181,13 +193,17 @@ pub(crate) fn enrich_views(
     views: &[View],
     tokenizers: &TokenizerSet,
     options: &EnrichOptions,
+    sieve: &Sieve,
     report: &mut Report,
 ) -> Vec<Write> {
     let mut writes = Vec::new();
     let wanted = if options.drop_ids && tree.may_drop() { Wanted::Sources } else { Wanted::Nothing };
     for view in views.iter().filter(|view| !(view.is_trace && view.places.is_empty())) {
         report.spans += 1;
-        let found = resolve(tree, view, &options.layouts, &options.limits, wanted);
+        let mut found = Vec::new();
+        if sieve.lets_through(tree, view) {
+            found = resolve(tree, view, &options.layouts, &options.limits, wanted);
+        }
         if found.is_empty() {
             report.totals.spans_without_ids += 1;
             if options.expect_ids {

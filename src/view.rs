@@ -3,6 +3,9 @@
 
 use crate::json::quote_into;
 
+/// Marks the texts that stand among attributes, whose names everyone shares.
+pub(crate) const MARK: &str = "token2text.";
+
 /// A value of a [`Tree`].
 pub(crate) type NodeId = u32;
 
@@ -59,53 +62,96 @@ impl Names {
 }
 
 /// FNV-1a.
-pub(crate) fn hash(name: &[u8]) -> u32 {
+fn hash(name: &[u8]) -> u32 {
     name.iter().fold(0x811C_9DC5, |hash: u32, &byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193))
 }
 
-/// Tells of most keys at once that a value has not got them. There are many layouts, each looks for keys of its own, and
-/// most objects have none of them.
+/// A hash of a key by its length, its first and its last eight bytes: the same few steps for a key of any length, since
+/// each key of a body is hashed, and most spans have none that matters.
+pub(crate) fn key_hash(key: &[u8]) -> u32 {
+    match (key.first_chunk(), key.last_chunk()) {
+        (Some(first), Some(last)) => mixed(u64::from_le_bytes(*first), u64::from_le_bytes(*last), key.len()),
+        _ => mixed(key.iter().rev().fold(0, |word: u64, &byte| word << 8 | u64::from(byte)), 0, key.len()),
+    }
+}
+
+/// The [`key_hash`] of the bytes of a text from `start` to `end`, faster for those of fewer than eight.
+#[inline(always)]
+pub(crate) fn key_hash_in(text: &[u8], start: usize, end: usize) -> u32 {
+    let len = end - start;
+    match text.get(start..).and_then(|rest| rest.first_chunk()) {
+        Some(eight) if len < 8 => mixed(u64::from_le_bytes(*eight) & ((1 << (8 * len)) - 1), 0, len),
+        _ => key_hash(&text[start..end]),
+    }
+}
+
+#[inline(always)]
+fn mixed(first: u64, last: u64, len: usize) -> u32 {
+    ((first ^ last.rotate_left(29) ^ (len as u64) << 56).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as u32
+}
+
+/// Stands among the keys of a span for a place that is a string, which may have anything in it.
+pub(crate) const IN_STRING: &[u8] = b"!json";
+
+/// Tells of most keys at once that some values have not got them. There are many layouts, each looks for keys of its own,
+/// and most spans have none of them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Keys {
-    /// A bit for the hash of each key; none if nothing is known of the value.
+    /// A bit for the hash of each key.
     bits: Vec<u64>,
+    /// Whether they are the keys of all objects inside, not only of the values themselves.
+    pub is_deep: bool,
 }
 
 impl Keys {
-    /// The keys of an object.
-    pub(crate) fn of(tree: &mut dyn Tree, node: NodeId) -> Keys {
+    /// The keys of an object; another value has none.
+    pub(crate) fn of(tree: &dyn Tree, node: NodeId) -> Keys {
         let mut hashes = Vec::new();
-        let is_object = tree.kind(node) == Kind::Object;
-        if is_object {
-            tree.keys(node, &mut |key| hashes.push(hash(key)));
-        }
-        Keys::with(hashes, is_object)
+        keys_of(tree, node, &mut hashes);
+        Keys::with(&hashes, false)
     }
 
-    /// The keys of all objects in a value.
-    pub(crate) fn inside(tree: &mut dyn Tree, node: NodeId) -> Keys {
+    /// The keys of all objects in some values, or of the values alone where the tree cannot tell more.
+    pub(crate) fn inside(tree: &dyn Tree, nodes: &[NodeId]) -> Keys {
         let mut hashes = Vec::new();
-        let is_known = tree.keys_inside(node, &mut |key| hashes.push(hash(key)));
-        Keys::with(hashes, is_known)
+        let mut is_deep = true;
+        for &node in nodes {
+            is_deep = is_deep && tree.keys_inside(node, &mut |hash| hashes.push(hash));
+        }
+        if !is_deep {
+            hashes.clear();
+        }
+        for &node in nodes {
+            match tree.kind(node) {
+                Kind::String => hashes.push(key_hash(IN_STRING)),
+                _ if !is_deep => keys_of(tree, node, &mut hashes),
+                _ => {}
+            }
+        }
+        Keys::with(&hashes, is_deep)
     }
 
-    fn with(hashes: Vec<u32>, is_known: bool) -> Keys {
-        let mut bits = Vec::new();
-        if is_known {
-            // Sixteen bits a key, so that few have the bit of another.
-            bits.resize((hashes.len() / 4 + 1).next_power_of_two(), 0);
-        }
+    fn with(hashes: &[u32], is_deep: bool) -> Keys {
+        // Sixteen bits a key, so that few have the bit of another.
+        let mut bits = vec![0; (hashes.len() / 4 + 1).next_power_of_two()];
         for hash in hashes {
-            let word = (hash as usize / 64) & (bits.len() - 1);
+            let word = (*hash as usize / 64) & (bits.len() - 1);
             bits[word] |= 1 << (hash % 64);
         }
-        Keys { bits }
+        Keys { bits, is_deep }
     }
 
-    /// Whether the value may have a member with a key of this hash.
+    /// Whether there may be a key of this hash.
+    #[inline(always)]
     pub(crate) fn may_have(&self, hash: u32) -> bool {
         let word = (hash as usize / 64) & self.bits.len().wrapping_sub(1);
-        self.bits.get(word).is_none_or(|bits| (bits >> (hash % 64)) & 1 == 1)
+        self.bits.get(word).is_some_and(|bits| (bits >> (hash % 64)) & 1 == 1)
+    }
+}
+
+fn keys_of(tree: &dyn Tree, node: NodeId, hashes: &mut Vec<u32>) {
+    if tree.kind(node) == Kind::Object {
+        tree.keys(node, &mut |key| hashes.push(key_hash(key)));
     }
 }
 
@@ -141,8 +187,9 @@ pub(crate) trait Tree {
     fn member(&mut self, object: NodeId, key: &str) -> Option<NodeId>;
     /// Tells the keys of an object.
     fn keys(&self, object: NodeId, tell: &mut dyn FnMut(&[u8]));
-    /// Tells the keys of all objects in a value, those in strings not, if the tree can tell them in one pass.
-    fn keys_inside(&self, _node: NodeId, _tell: &mut dyn FnMut(&[u8])) -> bool {
+    /// Tells the [`key_hash`] of the keys of all objects in a value, those in strings not, if the tree can tell them in one
+    /// pass.
+    fn keys_inside(&self, _node: NodeId, _tell: &mut dyn FnMut(u32)) -> bool {
         false
     }
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId>;
@@ -311,7 +358,7 @@ pub(crate) struct View {
     /// are for the view of that record.
     pub elsewhere: Vec<(&'static str, Place)>,
     /// Where a pointer under `/output` that finds nothing is tried again: a body that is itself the output.
-    pub bare: Option<(Place, Keys)>,
+    pub bare: Option<Place>,
     /// Objects that are flattened over the keys of another, where there is no such place.
     pub flattened: Vec<Flattened>,
     /// The object for a text that stands beside the output.

@@ -2,7 +2,7 @@
 
 use super::dotted::add_flattened;
 use super::{has_room, string_member};
-use crate::view::{Keys, Kind, NodeId, Place, Tree, View, hash};
+use crate::view::{Keys, Kind, NodeId, Place, Tree, View, key_hash};
 
 /// What a record has that is a span of `read` in JavaScript. Of such a one the places are JSON in strings; of others a text
 /// is a text, unless a layout says otherwise.
@@ -55,23 +55,25 @@ pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str) -> Vec<View> 
 }
 
 fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
-    let mut places = Vec::new();
+    let whole = Place { node: record, path };
+    let mut places = Vec::with_capacity(4);
     let mut model = None;
     let mut has_inputs = false;
     let keys = Keys::of(tree, record);
     let mut is_read = true;
     for key in OF_READ {
-        is_read = is_read && keys.may_have(hash(key.as_bytes())) && tree.member(record, key).is_some();
+        is_read = is_read && keys.may_have(key_hash(key.as_bytes())) && tree.member(record, key).is_some();
     }
     for (key, name, models) in PLACES {
-        let node = keys.may_have(hash(key.as_bytes())).then(|| tree.member(record, key)).flatten();
+        let node = keys.may_have(key_hash(key.as_bytes())).then(|| tree.member(record, key)).flatten();
         let node = node.filter(|&node| match tree.kind(node) {
             Kind::Null => false,
             Kind::Array | Kind::Object => true,
             _ => key != REQUEST && key != RESPONSE,
         });
         let Some(node) = node.filter(|_| !is_there(&places, name)) else { continue };
-        let mut place = Place { node, path: format!("{path}/{key}") };
+        let mut place = whole.then(node, "/");
+        place.path.push_str(key);
         if is_read {
             place = opened(tree, place);
         }
@@ -83,7 +85,7 @@ fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
         }
     }
     for (steps, models) in OTHER_MODELS {
-        let mut node = Some(record).filter(|_| steps.first().is_none_or(|key| keys.may_have(hash(key.as_bytes()))));
+        let mut node = Some(record).filter(|_| steps.first().is_none_or(|key| keys.may_have(key_hash(key.as_bytes()))));
         for key in steps {
             node = node.and_then(|node| tree.member(node, key));
         }
@@ -91,10 +93,10 @@ fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
             model = model.or_else(|| string_member(tree, node?, key));
         }
     }
-    let whole = Place { node: record, path: path.clone() };
     // Without inputs the record may be the output itself, as a server's response or a trainer's dump is.
-    let bare = (!has_inputs).then(|| (whole.clone(), keys));
-    let mut view = View { path, node: record, places, bare, whole: Some(whole), model, ..View::default() };
+    let bare = (!has_inputs).then(|| whole.clone());
+    let mut view = View { places, bare, model, ..View::of(&whole) };
+    view.whole = Some(whole);
     let attributes = view.places.iter().find(|(name, _)| *name == "attributes").map(|(_, place)| place.clone());
     if let Some(attributes) = attributes {
         add_flattened(tree, &attributes, &mut view);

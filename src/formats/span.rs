@@ -2,7 +2,7 @@
 
 use super::dotted::add_flattened;
 use super::{has_room, string_at, string_member};
-use crate::view::{Keys, Kind, NodeId, Place, Tree, View};
+use crate::view::{Kind, NodeId, Place, Tree, View};
 
 /// What leads to spans, in both spellings of OTLP and in what MLflow's server gives: requests, traces.
 pub(super) const CONTAINERS: [&str; 10] = [
@@ -50,9 +50,6 @@ pub(crate) const MODELS: [&str; 7] = [
     "agentlightning.operation.output.model",
     "model",
 ];
-
-/// Marks the texts that stand among attributes, whose names everyone shares.
-pub(crate) const MARK: &str = "token2text.";
 
 /// MLflow reads attributes of its spans that look like JSON as JSON. A text that must stay one is a JSON string in them.
 pub(crate) const REREAD: &str = "mlflow.";
@@ -131,7 +128,7 @@ impl Finder<'_> {
             self.sources(attributes, &SOURCES, &mut view);
             add_flattened(self.tree, attributes, &mut view);
             // Without inputs the attributes may be the output themselves, as in spans whose instrumentation is flat.
-            view.bare = Some((attributes.clone(), Keys::of(self.tree, attributes.node)));
+            view.bare = Some(attributes.clone());
             for (name, place) in &view.places {
                 if *name == "inputs" {
                     view.bare = None;

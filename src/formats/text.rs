@@ -49,7 +49,7 @@ impl Tree for JsonDocument<'_> {
         self.json.keys(object, tell);
     }
 
-    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(&[u8])) -> bool {
+    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(u32)) -> bool {
         self.json.keys_inside(node, tell)
     }
 

@@ -3,7 +3,7 @@
 
 use super::{add_place, has_room, string_member};
 use crate::layouts::unescape_key;
-use crate::view::{Keys, Kind, Place, Tree, View};
+use crate::view::{Kind, Place, Tree, View};
 
 /// Where a body has its entries or traces, if it is not one itself.
 const LISTS: [&str; 4] = ["/kwargs/logs", "/logs", "/data", "/traces"];
@@ -73,7 +73,7 @@ fn trace(tree: &mut dyn Tree, trace: &Place, entry: Option<&Place>, views: &mut 
     if of_trace.places.last().is_none_or(|(name, _)| *name != "inputs")
         && let Some(whole) = &of_trace.whole
     {
-        of_trace.bare = Some((whole.clone(), Keys::of(tree, whole.node)));
+        of_trace.bare = Some(whole.clone());
     }
     // verl's client writes the inputs and the output into messages too.
     if let Some(messages) = trace.find_kind(tree, "/messages", Kind::Array)

@@ -1,6 +1,12 @@
-//! Bytes looked for eight at a time, in a word: most of a trace is text without escapes and lists of short numbers, and
-//! a step that does not depend on the single byte is several times as fast. The module is built for size, which leaves
-//! such loops to us.
+//! Bytes looked for sixteen at a time in WebAssembly, else eight at a time in a word: most of a trace is text without
+//! escapes and lists of short numbers, and a step that does not depend on the single byte is several times as fast. The
+//! module is built for size, which leaves such loops to us.
+
+#[cfg(any(target_feature = "simd128", test))]
+mod block;
+
+#[cfg(any(target_feature = "simd128", test))]
+pub(crate) use block::numbers_run;
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -8,21 +14,50 @@ const HIGH: u64 = 0x8080_8080_8080_8080;
 const ZEROS: u64 = ONES * 0x30;
 
 /// Where the first quote, backslash or control character from `at` on stands; else the end of the text.
-pub(crate) fn plain_end(text: &[u8], at: usize) -> usize {
+#[inline(always)]
+pub(crate) fn plain_end_here(text: &[u8], #[allow(unused_mut)] mut at: usize) -> usize {
+    #[cfg(target_feature = "simd128")]
+    if block::skip(text, &mut at, |block| block.marks_in_strings()) {
+        return at;
+    }
     find(text, at, |word| {
         let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
         control | equal(word, b'"') | equal(word, b'\\')
     })
 }
 
+/// [`plain_end_here`] as a function of its own, for all but the scanner.
+pub(crate) fn plain_end(text: &[u8], at: usize) -> usize {
+    plain_end_here(text, at)
+}
+
+/// Eight bytes of a string's content from `at` on, and how many of them stand before an escape or the end.
+#[inline(always)]
+pub(crate) fn plain_word(text: &[u8], at: usize) -> ([u8; 8], usize) {
+    let word = word(text, at);
+    let plain = (equal(word, b'\\').trailing_zeros() / 8) as usize;
+    (word.to_le_bytes(), plain.min(text.len() - at))
+}
+
 /// Where the line that starts at `at` ends, its line feed included.
-pub(crate) fn line_end(text: &[u8], at: usize) -> usize {
+pub(crate) fn line_end(text: &[u8], #[allow(unused_mut)] mut at: usize) -> usize {
+    #[cfg(target_feature = "simd128")]
+    if block::skip(text, &mut at, |block| block.line_feeds()) {
+        return at + 1;
+    }
     (find(text, at, |word| equal(word, b'\n')) + 1).min(text.len())
 }
 
 /// Where the digits at `at` end.
 pub(crate) fn digits_end(text: &[u8], at: usize) -> usize {
     find(text, at, |word| not_digits(word ^ ZEROS))
+}
+
+/// How far a list of numbers that starts at `at` can be told to be one in blocks, and how many numbers stand before that:
+/// nowhere, without blocks.
+#[cfg(not(any(target_feature = "simd128", test)))]
+pub(crate) fn numbers_run(_text: &[u8], at: usize) -> (usize, u32) {
+    (at, 0)
 }
 
 /// How many digits stand at `at`, and their value, if that is fewer than eight.
@@ -83,6 +118,7 @@ fn not_digits(digits: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::json::scan::number_end;
 
     /// Every byte at every place of texts of some lengths, behind bytes of several kinds.
     fn each(tell: &mut dyn FnMut(&[u8], usize)) {
@@ -111,6 +147,65 @@ mod tests {
             assert_eq!(line_end(text, at), (first(&|byte| byte == b'\n') + 1).min(text.len()));
             assert_eq!(digits_end(text, at), first(&|byte| !byte.is_ascii_digit()));
         });
+    }
+
+    /// Pieces of lists, put together at random: what is a run in blocks is a list of numbers, and no more is one.
+    #[test]
+    fn runs_of_numbers_are_those_of_the_grammar() {
+        const PIECES: [&[u8]; 24] = [
+            b"0",
+            b"1",
+            b"7",
+            b"42",
+            b"1234567",
+            b"99999999999999999999",
+            b"-1.25",
+            b"-0.0312",
+            b"0.5",
+            b"1e5",
+            b"-",
+            b".",
+            b",",
+            b", ",
+            b", ",
+            b", ",
+            b", ",
+            b",",
+            b",",
+            b" ",
+            b"00",
+            b"]",
+            b"1.2.3",
+            b"NaN",
+        ];
+        let mut seed = 7u64;
+        let mut longest = 0;
+        for _ in 0..200_000 {
+            let mut text = Vec::new();
+            while text.len() < 70 {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                // Mostly a number and a comma in turn.
+                let range = match (seed >> 40) % 16 {
+                    0 => 0..PIECES.len(),
+                    _ if text.last().is_some_and(u8::is_ascii_digit) => 12..19,
+                    _ => 0..9,
+                };
+                text.extend_from_slice(PIECES[range.start + (seed >> 50) as usize % range.len()]);
+            }
+            let (end, count) = numbers_run(&text, 0);
+            let (mut at, mut expected) = (usize::from(text[0] == b' '), (0, 0));
+            while let Some(behind) = number_end(&text, at) {
+                let is_spelled_so = !text[at..behind].iter().any(u8::is_ascii_alphabetic);
+                if text.get(behind) != Some(&b',') || !is_spelled_so || behind >= text.len() / 16 * 16 {
+                    break;
+                }
+                expected = (behind + 1, expected.1 + 1);
+                at = behind + 1 + usize::from(text.get(behind + 1) == Some(&b' '));
+            }
+            assert_eq!((end, count), expected, "{}", String::from_utf8_lossy(&text));
+            longest = longest.max(end);
+        }
+        assert!(longest >= 64);
     }
 
     #[test]

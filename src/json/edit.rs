@@ -11,7 +11,7 @@ use crate::view::{Names, Text, Write};
 
 /// Bytes to be put in place of the bytes from `start` to `end` of a document.
 struct Edit {
-    document: u32,
+    document: usize,
     start: usize,
     end: usize,
     bytes: Vec<u8>,
@@ -39,7 +39,7 @@ pub(crate) struct Edits {
 }
 
 impl Edits {
-    fn push(&mut self, document: u32, range: Range<usize>, bytes: Vec<u8>) {
+    fn push(&mut self, document: usize, range: Range<usize>, bytes: Vec<u8>) {
         let Range { start, end } = range;
         self.list.push(Edit { document, start, end, bytes, comma: 0, is_last: false, before: start });
     }
@@ -69,7 +69,7 @@ impl Json<'_> {
         if object.tag != Tag::Object {
             return;
         }
-        let document = object.document;
+        let document = object.document();
         if write.drops() {
             let members: Vec<_> = self.pairs(target).collect();
             let mut goes = Vec::with_capacity(members.len());
@@ -121,8 +121,7 @@ impl Json<'_> {
     /// Takes members of an object or elements of a list out, each with what separates it from the next.
     pub(crate) fn remove(&self, members: &[(NodeId, NodeId)], goes: &[bool], edits: &mut Edits) {
         for (i, &(key, value)) in members.iter().enumerate().filter(|&(i, _)| goes[i]) {
-            let Node { document, start, .. } = self.node(key);
-            let start = start as usize;
+            let (document, start) = (self.node(key).document(), self.node(key).start as usize);
             let before = i.checked_sub(1).map_or(start, |i| self.node(members[i].1).end as usize);
             let (end, is_last) = match members.get(i + 1) {
                 Some(&(next, _)) => (self.node(next).start as usize, false),
@@ -154,7 +153,7 @@ impl Json<'_> {
         let mut by_document: Vec<Vec<Edit>> = Vec::new();
         by_document.resize_with(self.documents.len(), Vec::new);
         for edit in edits.list {
-            by_document[edit.document as usize].push(edit);
+            by_document[edit.document].push(edit);
         }
         // A document is always opened after the one that holds it, so going down moves every edit out to the body.
         while let Some(edits) = by_document.pop() {
@@ -171,14 +170,13 @@ impl Json<'_> {
                 offsets.extend([change.start, change.end]);
             }
             let raw = raw_offsets(self.inside_quotes(holder), &offsets);
-            let Node { document, start, .. } = self.node(holder);
-            let content = start as usize + 1;
+            let (document, content) = (self.node(holder).document(), self.node(holder).start as usize + 1);
             for (change, raw) in changes.into_iter().zip(raw.chunks_exact(2)) {
                 let mut bytes = Vec::new();
                 escape_into(change.bytes, &mut bytes);
                 let (start, end) = (content + raw[0], content + raw[1]);
                 let edit = Edit { document, start, end, bytes, comma: 0, is_last: false, before: start };
-                by_document[document as usize].push(edit);
+                by_document[document].push(edit);
             }
         }
     }
@@ -186,18 +184,18 @@ impl Json<'_> {
     /// Notes bytes to be put in place of a range of the document that a value stands in; the last `comma` of them only
     /// separate the rest from what follows.
     pub(crate) fn put(&self, node: NodeId, range: Range<usize>, bytes: Vec<u8>, comma: usize, edits: &mut Edits) {
-        let (document, Range { start, end }) = (self.node(node).document, range);
+        let (document, Range { start, end }) = (self.node(node).document(), range);
         edits.list.push(Edit { document, start, end, bytes, comma, is_last: false, before: start });
     }
 
     /// A range of the document that a value stands in.
     pub(crate) fn text(&self, node: NodeId, range: Range<usize>) -> &[u8] {
-        self.documents[self.node(node).document as usize].text.get(range).unwrap_or_default()
+        self.documents[self.node(node).document()].text.get(range).unwrap_or_default()
     }
 
     /// What stands between two nodes of one document.
     fn between(&self, left: Node, right: Node) -> &[u8] {
-        &self.documents[left.document as usize].text[left.end as usize..right.start as usize]
+        &self.documents[left.document()].text[left.end as usize..right.start as usize]
     }
 
     /// Appends what separates the member with this key from the next, else from the one before. A member alone is
@@ -211,7 +209,7 @@ impl Json<'_> {
             return out.extend_from_slice(self.between(self.node(left), self.node(right)));
         }
         let (object, key, value) = (self.node(object), self.node(key), self.node(key + 1));
-        let text = &self.documents[object.document as usize].text;
+        let text = &self.documents[object.document()].text;
         match &text[object.start as usize + 1..key.start as usize] {
             [] => comma_into(has_space(self.between(key, value)), out),
             space => {
@@ -223,8 +221,8 @@ impl Json<'_> {
 
     /// What stands between key and value where the object itself is a value; `: ` where it is none.
     fn colon_around(&self, object: NodeId) -> &[u8] {
-        let Node { document, start, .. } = self.node(object);
-        let text = &self.documents[document as usize].text[..start as usize];
+        let object = self.node(object);
+        let text = &self.documents[object.document()].text[..object.start as usize];
         let space = text.iter().rev().take_while(|byte| matches!(byte, b' ' | b'\n' | b'\r' | b'\t')).count();
         match text[..text.len() - space].last() {
             Some(b':') => &text[text.len() - space - 1..],

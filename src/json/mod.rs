@@ -12,7 +12,7 @@ mod string;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use crate::view::{Kind, Names, NodeId, Tree};
+use crate::view::{Kind, Names, NodeId, Tree, key_hash};
 
 pub(crate) use bytes::{line_end, short_digits};
 pub(crate) use edit::{Edits, leaving, splice, splice_body, splice_into, text_into};
@@ -21,7 +21,7 @@ pub(crate) use python::python_to_json;
 pub(crate) use scan::{ScanError, TOO_DEEP, items, number_end, skip_space, value_end};
 pub(crate) use string::{escape_into, quote_into, string_content, unescape};
 
-use scan::{Node, Tag, scan};
+use scan::{MOST_DOCUMENTS, Node, Tag, scan};
 
 /// A JSON value and the JSON values inside its strings, opened on demand.
 pub(crate) struct Json<'t> {
@@ -114,7 +114,7 @@ impl<'t> Json<'t> {
 
     /// The content of a string; nothing for another kind.
     pub(crate) fn string(&self, node: NodeId) -> Option<Cow<'_, [u8]>> {
-        (self.node(node).tag == Tag::String).then(|| unescape(self.inside_quotes(node)))
+        matches!(self.node(node).tag, Tag::String | Tag::Key).then(|| unescape(self.inside_quotes(node)))
     }
 
     /// The content of a string that is well-formed Unicode.
@@ -123,26 +123,32 @@ impl<'t> Json<'t> {
     }
 
     /// The bytes of a value as they stand in its document.
+    #[inline(always)]
     pub(crate) fn raw(&self, node: NodeId) -> &[u8] {
-        &self.documents[self.node(node).document as usize].text[self.range(node)]
+        let node = self.node(node);
+        &self.documents[node.document()].text[node.start as usize..node.end as usize]
     }
 
     /// Where a value stands in its document.
+    #[inline(always)]
     pub(crate) fn range(&self, node: NodeId) -> std::ops::Range<usize> {
         let Node { start, end, .. } = self.node(node);
         start as usize..end as usize
     }
 
+    #[inline(always)]
     fn inside_quotes(&self, string: NodeId) -> &[u8] {
         let raw = self.raw(string);
         raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default()
     }
 
+    #[inline(always)]
     fn node(&self, node: NodeId) -> Node {
         self.nodes[node as usize]
     }
 
     /// Index of what follows a value.
+    #[inline(always)]
     fn after(&self, node: NodeId) -> NodeId {
         match self.node(node) {
             Node { tag: Tag::Array | Tag::Object, next, .. } => next,
@@ -166,17 +172,28 @@ impl<'t> Json<'t> {
         self.pairs(object).filter(|&(key, _)| self.has_key(key, wanted)).last()
     }
 
+    /// Tells the hashes of the keys that pairs inside a value name: `{"key": ..., "value": ...}`.
+    pub(crate) fn pair_keys(&self, node: NodeId, tell: &mut dyn FnMut(u32)) {
+        let of_pair = key_hash(b"key");
+        for inside in node..self.after(node) {
+            let Node { tag, next: hash, .. } = self.node(inside);
+            if tag == Tag::Key && hash == of_pair && self.node(inside + 1).tag == Tag::String {
+                tell(key_hash(&unescape(self.inside_quotes(inside + 1))));
+            }
+        }
+    }
+
     /// Makes nodes for up to `count` numbers of an array that has none for them.
     fn number_nodes(&mut self, array: NodeId, from: usize, count: usize) -> Vec<NodeId> {
-        let Node { document, start, .. } = self.node(array);
-        let text = &self.documents[document as usize].text;
+        let (document, start) = (self.node(array).document(), self.node(array).start);
+        let text = &self.documents[document].text;
         let mut at = skip_space(text, start as usize + 1);
         let mut made = Vec::new();
         let mut index = 0;
         while let (Some(end), true) = (number_end(text, at), made.len() < count) {
             if index >= from {
                 let id = self.nodes.len() as u32;
-                self.nodes.push(Node { tag: Tag::Number, document, start: at as u32, end: end as u32, next: id + 1 });
+                self.nodes.push(Node::new(Tag::Number, at, end, 0).in_document(document));
                 made.push(id);
             }
             index += 1;
@@ -196,7 +213,7 @@ impl Tree for Json<'_> {
             Tag::Null => Kind::Null,
             Tag::True | Tag::False => Kind::Bool,
             Tag::Number => Kind::Number,
-            Tag::String => Kind::String,
+            Tag::String | Tag::Key => Kind::String,
             Tag::Array | Tag::Numbers => Kind::Array,
             Tag::Object => Kind::Object,
         }
@@ -212,12 +229,10 @@ impl Tree for Json<'_> {
         }
     }
 
-    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(&[u8])) -> bool {
-        let text = &self.documents[self.node(node).document as usize].text;
-        for string in node + 1..self.after(node) {
-            let Node { tag, end, .. } = self.node(string);
-            if tag == Tag::String && text.get(skip_space(text, end as usize)) == Some(&b':') {
-                tell(&unescape(self.inside_quotes(string)));
+    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(u32)) -> bool {
+        for inside in self.nodes.get(node as usize..self.after(node) as usize).unwrap_or_default() {
+            if inside.tag == Tag::Key {
+                tell(inside.next);
             }
         }
         true
@@ -294,14 +309,14 @@ impl Json<'_> {
     }
 
     fn take_in(&mut self, text: Vec<u8>, holder: Option<NodeId>) -> Option<NodeId> {
-        let document = u32::try_from(self.documents.len()).ok()?;
+        let document = self.documents.len();
         let root = self.nodes.len() as u32;
-        if scan(&text, 0, self.max_depth, &mut self.nodes).is_err() {
+        if document >= MOST_DOCUMENTS || scan(&text, 0, self.max_depth, &mut self.nodes).is_err() {
             self.nodes.truncate(root as usize);
             return None;
         }
         for node in &mut self.nodes[root as usize..] {
-            node.document = document;
+            *node = node.in_document(document);
         }
         self.documents.push(Document { text: Cow::Owned(text), holder });
         Some(root)

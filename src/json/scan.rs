@@ -4,7 +4,9 @@
 //! The grammar is RFC 8259 with the three literals that Python's `json` writes: `NaN`, `Infinity`, `-Infinity`.
 //! Bytes of 0x80 and above are taken inside strings as they are.
 
-use super::bytes::{digits_end, plain_end, short_digits};
+use super::bytes::{digits_end, numbers_run, plain_end, plain_end_here, short_digits};
+use super::string::unescape;
+use crate::view::{key_hash, key_hash_in};
 
 /// What a node is. `Numbers` is an array that holds nothing but numbers: it has no child nodes, since ids, masks
 /// and log-probabilities are by far the most of a trace.
@@ -15,22 +17,46 @@ pub(crate) enum Tag {
     False,
     Number,
     String,
+    Key,
     Array,
     Numbers,
     Object,
 }
 
-/// A value, or the key of a member (a `String` directly before its value).
+/// A value, or the key of a member, directly before its value.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Node {
     pub tag: Tag,
-    /// Which text `start` and `end` count in; [`scan`] leaves it 0.
-    pub document: u32,
+    /// Which text `start` and `end` count in, in three bytes; [`scan`] leaves it 0.
+    document: [u8; 3],
     pub start: u32,
     pub end: u32,
-    /// Index after the last node of this value; for `Numbers` the number of elements.
+    /// Index after the last node of an array or an object; for `Numbers` the number of elements, for a key its [`key_hash`].
     pub next: u32,
 }
+
+impl Node {
+    #[inline(always)]
+    pub(crate) fn new(tag: Tag, start: usize, end: usize, next: u32) -> Node {
+        Node { tag, document: [0; 3], start: start as u32, end: end as u32, next }
+    }
+
+    #[inline(always)]
+    pub(crate) fn document(&self) -> usize {
+        let [low, middle, high] = self.document;
+        u32::from_le_bytes([low, middle, high, 0]) as usize
+    }
+
+    /// The same node in a document of fewer than 2^24.
+    pub(crate) fn in_document(mut self, document: usize) -> Node {
+        let [low, middle, high, _] = (document as u32).to_le_bytes();
+        self.document = [low, middle, high];
+        self
+    }
+}
+
+/// Documents are fewer.
+pub(crate) const MOST_DOCUMENTS: usize = 1 << 24;
 
 /// Where and why text is not JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -47,10 +73,13 @@ pub(crate) fn scan(text: &[u8], at: usize, max_depth: usize, nodes: &mut Vec<Nod
     if u32::try_from(text.len()).is_err() {
         return Err(ScanError { at: 0, what: "the text has 4 GiB or more" });
     }
-    let mut scanner = Scanner { text, at, nodes, open: Vec::new(), max_depth };
-    scanner.run()?;
-    scanner.skip_space();
-    if scanner.at < text.len() { scanner.error("something follows the value") } else { Ok(()) }
+    let mut scanner = Scanner { text, at, count: nodes.len(), nodes, open: Vec::new(), max_depth, what: "" };
+    if scanner.run().is_none() {
+        return Err(ScanError { at: scanner.at, what: scanner.what });
+    }
+    scanner.nodes.truncate(scanner.count);
+    let at = skip_space(text, scanner.at);
+    if at < text.len() { Err(ScanError { at, what: "something follows the value" }) } else { Ok(()) }
 }
 
 /// Skips the white space of JSON.
@@ -128,14 +157,18 @@ pub(crate) fn items(list: &[u8]) -> impl Iterator<Item = &[u8]> {
 struct Scanner<'t, 'n> {
     text: &'t [u8],
     at: usize,
+    /// The nodes, so many of them, and room for more behind them.
     nodes: &'n mut Vec<Node>,
+    count: usize,
     /// Indices of the arrays and objects that are still open.
     open: Vec<u32>,
     max_depth: usize,
+    /// What is wrong at `at`, once a step gave nothing. Not in an error that each step passes on, which is larger than a word.
+    what: &'static str,
 }
 
 impl Scanner<'_, '_> {
-    fn run(&mut self) -> Result<(), ScanError> {
+    fn run(&mut self) -> Option<()> {
         self.skip_space();
         self.value()?;
         while let Some(&container) = self.open.last() {
@@ -155,11 +188,11 @@ impl Scanner<'_, '_> {
                 (_, true) => return self.error("expected ',' or '}'"),
             }
         }
-        Ok(())
+        Some(())
     }
 
     /// Takes a scalar or a whole array of numbers, or opens a container and takes what comes first in it.
-    fn value(&mut self) -> Result<(), ScanError> {
+    fn value(&mut self) -> Option<()> {
         loop {
             let start = self.at;
             match self.peek() {
@@ -182,14 +215,14 @@ impl Scanner<'_, '_> {
                     if self.open.len() >= self.max_depth {
                         return self.error(TOO_DEEP);
                     }
-                    self.open.push(self.nodes.len() as u32);
+                    self.open.push(self.count as u32);
                     self.at += 1;
                     self.push(if byte == b'[' { Tag::Array } else { Tag::Object }, start);
                     self.skip_space();
                     if byte == b'{' {
                         if self.peek() == Some(b'}') {
                             self.close();
-                            return Ok(());
+                            return Some(());
                         }
                         self.key()?;
                     }
@@ -198,7 +231,7 @@ impl Scanner<'_, '_> {
                 Some(_) => return self.error("expected a value"),
                 None => return self.error("the text ends where a value is expected"),
             }
-            return Ok(());
+            return Some(());
         }
     }
 
@@ -213,6 +246,9 @@ impl Scanner<'_, '_> {
         let mut at = skip_space(text, start + 1);
         if text.get(at) != Some(&b']') {
             loop {
+                let (behind, numbers) = numbers_run(text, at);
+                count += numbers;
+                at = skip_space(text, behind);
                 // The common case first: an integer of a few digits.
                 at = match short_digits(text, at) {
                     Some((len, _)) if !matches!(text.get(at + len), Some(b'.' | b'e' | b'E')) => {
@@ -236,33 +272,35 @@ impl Scanner<'_, '_> {
             }
         }
         self.at = at + 1;
-        self.push(Tag::Numbers, start);
-        if let Some(node) = self.nodes.last_mut() {
-            node.next = count;
-        }
+        self.push_with(Tag::Numbers, start, count);
         true
     }
 
-    fn key(&mut self) -> Result<(), ScanError> {
+    fn key(&mut self) -> Option<()> {
         let start = self.at;
         if self.peek() != Some(b'"') {
             return self.error("expected a key in quotes");
         }
-        self.string()?;
-        self.push(Tag::String, start);
+        let has_escapes = self.string()?;
+        let (first, end) = (start + 1, self.at - 1);
+        let hash =
+            if has_escapes { key_hash(&unescape(&self.text[first..end])) } else { key_hash_in(self.text, first, end) };
+        self.push_with(Tag::Key, start, hash);
         self.skip_space();
         if self.peek() != Some(b':') {
             return self.error("expected ':' after the key");
         }
         self.at += 1;
         self.skip_space();
-        Ok(())
+        Some(())
     }
 
-    fn string(&mut self) -> Result<(), ScanError> {
+    /// Takes a string; whether it has escapes.
+    fn string(&mut self) -> Option<bool> {
         let mut at = self.at + 1;
+        let mut has_escapes = false;
         loop {
-            at = plain_end(self.text, at);
+            at = plain_end_here(self.text, at);
             match self.text.get(at) {
                 Some(b'"') => break,
                 Some(b'\\') => match self.text.get(at + 1) {
@@ -272,49 +310,74 @@ impl Scanner<'_, '_> {
                     {
                         at += 6
                     }
-                    _ => return Err(ScanError { at, what: "not an escape" }),
+                    _ => return self.error_at(at, "not an escape"),
                 },
-                Some(_) => return Err(ScanError { at, what: "a control character inside a string" }),
-                None => return Err(ScanError { at, what: "the text ends inside a string" }),
+                Some(_) => return self.error_at(at, "a control character inside a string"),
+                None => return self.error_at(at, "the text ends inside a string"),
             }
+            has_escapes = true;
         }
         self.at = at + 1;
-        Ok(())
+        Some(has_escapes)
     }
 
-    fn literal(&mut self, word: &[u8], tag: Tag) -> Result<(), ScanError> {
+    fn literal(&mut self, word: &[u8], tag: Tag) -> Option<()> {
         let start = self.at;
         if !self.text[start..].starts_with(word) {
             return self.error("expected a value");
         }
         self.at += word.len();
         self.push(tag, start);
-        Ok(())
+        Some(())
     }
 
     fn push(&mut self, tag: Tag, start: usize) {
-        let next = self.nodes.len() as u32 + 1;
-        self.nodes.push(Node { tag, document: 0, start: start as u32, end: self.at as u32, next });
+        self.push_with(tag, start, 0);
+    }
+
+    #[inline(always)]
+    fn push_with(&mut self, tag: Tag, start: usize, next: u32) {
+        let node = Node::new(tag, start, self.at, next);
+        match self.nodes.get_mut(self.count) {
+            Some(place) => *place = node,
+            None => self.grow(node),
+        }
+        self.count += 1;
+    }
+
+    /// Makes room for more nodes, first for as many as most texts of this length have.
+    fn grow(&mut self, node: Node) {
+        let more = (self.count / 2).max((self.text.len() / 24).min(4096)) + 8;
+        self.nodes.reserve_exact(more);
+        self.nodes.resize(self.count + more, node);
     }
 
     fn close(&mut self) {
         self.at += 1;
-        let next = self.nodes.len() as u32;
+        let next = self.count as u32;
         if let Some(node) = self.open.pop().and_then(|index| self.nodes.get_mut(index as usize)) {
             node.end = self.at as u32;
             node.next = next;
         }
     }
 
+    #[inline(always)]
     fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
 
+    #[inline(always)]
     fn skip_space(&mut self) {
         self.at = skip_space(self.text, self.at);
     }
 
-    fn error<T>(&self, what: &'static str) -> Result<T, ScanError> {
-        Err(ScanError { at: self.at, what })
+    fn error<T>(&mut self, what: &'static str) -> Option<T> {
+        self.what = what;
+        None
+    }
+
+    fn error_at<T>(&mut self, at: usize, what: &'static str) -> Option<T> {
+        self.at = at;
+        self.error(what)
     }
 }

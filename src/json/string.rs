@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::bytes::plain_end;
+use super::bytes::{plain_end, plain_word};
 
 /// The content of a string, given what stands between its quotes. A lone surrogate escape becomes the three bytes
 /// that UTF-8 would have for it (as in WTF-8), so that no two different strings have one content.
@@ -10,18 +10,26 @@ pub(crate) fn unescape(raw: &[u8]) -> Cow<'_, [u8]> {
     if !raw.contains(&b'\\') {
         return Cow::Borrowed(raw);
     }
-    let mut content = Vec::with_capacity(raw.len());
-    let mut at = 0;
+    // Filled word by word: of a word with an escape what stands before it counts, and the rest is written over.
+    let mut content = vec![0; raw.len() + 8];
+    let (mut at, mut len) = (0, 0);
     while at < raw.len() {
-        let end = plain_end(raw, at);
-        content.extend_from_slice(&raw[at..end]);
-        at = end;
-        if at < raw.len() {
+        let (eight, plain) = plain_word(raw, at);
+        if let Some(place) = content.get_mut(len..).and_then(|rest| rest.first_chunk_mut()) {
+            *place = eight;
+        }
+        at += plain;
+        len += plain;
+        if plain < 8 && at < raw.len() {
             let unit = Unit::at(raw, at);
-            content.extend_from_slice(unit.content());
+            if let Some(place) = content.get_mut(len..).and_then(|rest| rest.first_chunk_mut()) {
+                *place = unit.bytes;
+            }
             at += unit.raw_len;
+            len += unit.content_len;
         }
     }
+    content.truncate(len);
     Cow::Owned(content)
 }
 
@@ -95,6 +103,7 @@ struct Unit {
 }
 
 impl Unit {
+    #[inline(always)]
     fn at(raw: &[u8], at: usize) -> Unit {
         let byte = raw[at];
         if byte != b'\\' {
@@ -130,10 +139,6 @@ impl Unit {
             }
         };
         Unit { bytes, content_len, raw_len }
-    }
-
-    fn content(&self) -> &[u8] {
-        &self.bytes[..self.content_len]
     }
 }
 

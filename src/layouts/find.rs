@@ -40,21 +40,22 @@ pub(super) struct Finder<'r> {
     pub tree: Unfolded<'r>,
     view: &'r View,
     flattened: &'r [(&'static str, Place)],
-    /// For each place of the view, flattened ones, those elsewhere, and for a bare body: the keys there, and all keys inside.
-    keys: Vec<(Keys, Keys)>,
 }
 
 impl<'r> Finder<'r> {
     /// `flattened` are the places of the view's flattened objects.
-    pub(super) fn new(mut tree: Unfolded<'r>, view: &'r View, flattened: &'r [(&'static str, Place)]) -> Finder<'r> {
-        let mut keys = Vec::with_capacity(view.places.len());
-        for (_, place) in view.places.iter().chain(flattened).chain(&view.elsewhere) {
-            keys.push((Keys::of(&mut tree, place.node), Keys::inside(&mut tree, place.node)));
+    pub(super) fn new(tree: Unfolded<'r>, view: &'r View, flattened: &'r [(&'static str, Place)]) -> Finder<'r> {
+        Finder { tree, view, flattened }
+    }
+
+    /// The keys in all places that pointers lead to.
+    pub(super) fn keys(&self) -> Keys {
+        let mut nodes = Vec::with_capacity(8);
+        for (_, place) in self.view.places.iter().chain(self.flattened).chain(&self.view.elsewhere) {
+            nodes.push(place.node);
         }
-        if let Some((place, there)) = &view.bare {
-            keys.push((there.clone(), Keys::inside(&mut tree, place.node)));
-        }
-        Finder { tree, view, flattened, keys }
+        nodes.extend(self.view.bare.as_ref().map(|place| place.node));
+        Keys::inside(&self.tree, &nodes)
     }
 
     /// What a pointer finds, without nulls; nothing if that is nothing.
@@ -70,18 +71,6 @@ impl<'r> Finder<'r> {
             }
         }
         None
-    }
-
-    /// Whether a pointer into the span may find something, as the keys in its places tell.
-    pub(super) fn may_be_there(&mut self, pointer: &Pointer) -> bool {
-        for (there, inside) in &self.keys {
-            if pointer.second.is_none_or(|hash| there.may_have(hash))
-                && pointer.last.is_none_or(|hash| inside.may_have(hash))
-            {
-                return true;
-            }
-        }
-        false
     }
 
     /// Whether a pointer finds anything, in the span or in another record of it.
@@ -194,7 +183,7 @@ impl<'r> Finder<'r> {
             }
         }
         let bare = self.view.bare.as_ref().filter(|_| root == "output" && (is_parent || !steps.is_empty()));
-        [usual, bare.map(|(place, _)| (place, steps, true))]
+        [usual, bare.map(|place| (place, steps, true))]
     }
 
     /// The values that steps lead to, without nulls.

@@ -7,16 +7,19 @@ mod pointer;
 mod resolve;
 mod schema;
 mod select;
+mod sieve;
 mod sources;
 mod unfolded;
 
 use crate::Error;
 use crate::json::{Json, listed};
 use crate::report::FieldKind;
+use crate::view::Keys;
 
 pub(crate) use pointer::{Pointer, unescape_key};
 pub(crate) use resolve::{Existing, Found, Target, Wanted, resolve};
 pub(crate) use select::Select;
+pub(crate) use sieve::Sieve;
 pub(crate) use sources::Source;
 
 /// The layouts that ship, in the order in which they are tried: one that asks for more members before one that asks for
@@ -119,6 +122,19 @@ impl Layout {
             }
         }
         listed(&names, ", ")
+    }
+
+    /// Whether the layout may find ids in a span, as the keys there tell.
+    pub(crate) fn may_apply(&self, keys: &Keys) -> bool {
+        let may_be_there = |pointer: &Pointer| pointer.may_be_there(keys);
+        self.when.iter().all(|alternatives| alternatives.iter().any(may_be_there))
+            && self.each.as_ref().is_none_or(may_be_there)
+            && (self.has_hidden_elements() || self.fields.iter().any(|field| field.ids.iter().any(may_be_there)))
+    }
+
+    /// Whether the elements of `each` are in a string, so that nothing is known of their keys.
+    fn has_hidden_elements(&self) -> bool {
+        self.each.as_ref().is_some_and(Pointer::enters_string)
     }
 
     /// Reads a layout of a JSON value; `place` says where it stands, for the message.

@@ -4,26 +4,41 @@ use std::borrow::Cow;
 
 use crate::ids::Encoding;
 use crate::json::listed;
-use crate::view::hash;
+use crate::view::{Keys, MARK, key_hash};
 
 /// The extra steps: every element of a list; the JSON value, or the Python literal, inside a string; and last steps, which
 /// say how ids are spelled. [`crate::ids`] reads what a last `!repr` and `!numpy` name anyway: they say that nothing else
 /// is meant, and show in the report's path. `!b64i32` and `!tokenid` are encodings that are never recognised by their looks.
 const EXTRA_STEPS: [&str; 6] = ["*", "!json", "!repr", "!numpy", "!b64i32", "!tokenid"];
 
+/// Keys that spans without ids have as well, which tell little. Others are the rarer the longer they are.
+const COMMON: [&str; 10] = [
+    "attributes",
+    "choices",
+    "completion_tokens",
+    "id",
+    "input_tokens",
+    "model",
+    "output_tokens",
+    "prompt_tokens",
+    "token",
+    "tokens",
+];
+
 /// Where a layout finds a value: its text, checked once, read again step by step where it is followed.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Pointer {
     pub text: String,
-    /// The hash of the second step, if that is a key: most pointers into a span are seen by it to lead nowhere.
-    pub second: Option<u32>,
-    /// The hash of the last key after the first step, if it is one of an object and no step goes into a string.
-    pub last: Option<u32>,
+    /// The hashes of the keys that must be there, in any object of the span, and how rare they are: most pointers are seen by
+    /// the hashes to lead nowhere.
+    keys: Vec<(u32, u32)>,
+    /// The first of them, if it must be in the place itself.
+    outer: Option<u32>,
 }
 
 impl Pointer {
-    /// Checks a pointer. The error says what is wrong with it.
-    pub(crate) fn parse(text: &str) -> Result<Pointer, String> {
+    /// Checks a pointer. `in_span`: the first step is one of the places of a span. The error says what is wrong.
+    pub(crate) fn parse(text: &str, in_span: bool) -> Result<Pointer, String> {
         if !text.starts_with('/') {
             return Err(format!("`{text}` is not a JSON Pointer: it must start with `/`"));
         }
@@ -40,22 +55,54 @@ impl Pointer {
             }
             rest = after;
         }
-        let (mut second, mut last) = (None, None);
-        for (i, step) in steps(text).enumerate().skip(1) {
-            if matches!(step, "!json" | "!repr") {
-                last = None;
+        let mut pointer = Pointer { text: text.to_owned(), ..Pointer::default() };
+        pointer.note_keys(in_span);
+        Ok(pointer)
+    }
+
+    fn note_keys(&mut self, in_span: bool) {
+        for (i, step) in steps(&self.text).enumerate().skip(usize::from(in_span)) {
+            let is_outer = in_span && i == 1;
+            let is_string = matches!(step, "!json" | "!repr");
+            let key = if is_string { Some(Cow::Borrowed("!json")) } else { unescape_key(step) };
+            // A number may be the place in a list.
+            let is_number = step.bytes().all(|byte| byte.is_ascii_digit());
+            if let Some(key) = key.filter(|_| is_key(step) && !is_number || is_string && is_outer) {
+                let hash = key_hash(key.as_bytes());
+                let rarity = if COMMON.contains(&&*key) { 1 } else { key.len() as u32 };
+                self.keys.push((hash, rarity));
+                self.outer = self.outer.or(Some(hash).filter(|_| is_outer));
+            }
+            // What is in a string has keys of its own. Texts of ours may be such strings.
+            if is_string || step.starts_with(MARK) {
                 break;
             }
-            let key = unescape_key(step).filter(|_| is_key(step)).map(|key| hash(key.as_bytes()));
-            if i == 1 {
-                second = key;
-            }
-            // A number may be the place in a list.
-            if !step.bytes().any(|byte| byte.is_ascii_digit()) {
-                last = key.or(last);
+        }
+    }
+
+    /// Whether the pointer leads into what is in a string.
+    pub(crate) fn enters_string(&self) -> bool {
+        steps(&self.text).any(|step| matches!(step, "!json" | "!repr") || step.starts_with(MARK))
+    }
+
+    /// The hash of the rarest of the keys that must be there, and how rare it is: not at all, where there need be none.
+    pub(crate) fn rarest(&self) -> (u32, u32) {
+        let mut rarest = (0, 0);
+        for &(hash, rarity) in &self.keys {
+            if rarity > rarest.1 {
+                rarest = (hash, rarity);
             }
         }
-        Ok(Pointer { text: text.to_owned(), second, last })
+        rarest
+    }
+
+    /// Whether the pointer may find something in a span with these keys.
+    pub(crate) fn may_be_there(&self, keys: &Keys) -> bool {
+        if keys.is_deep {
+            self.keys.iter().all(|&(hash, _)| keys.may_have(hash))
+        } else {
+            self.outer.is_none_or(|hash| keys.may_have(hash))
+        }
     }
 
     /// The encoding that the last step names.
@@ -126,7 +173,7 @@ mod tests {
     #[test]
     fn spelling_is_kept() {
         for text in ["/output/a.b/*/1", "/output/!json/!json/x", "/a~1b~0c/!b64i32", "/x/!tokenid", "/x/!numpy", "/"] {
-            assert_eq!(Pointer::parse(text).map(|pointer| pointer.text), Ok(text.to_owned()));
+            assert_eq!(Pointer::parse(text, true).map(|pointer| pointer.text), Ok(text.to_owned()));
         }
     }
 
@@ -138,7 +185,7 @@ mod tests {
             ("/a~2", "a `~` that is not"),
             ("/a/!b64i32/b", "goes on after"),
         ] {
-            let error = Pointer::parse(text).unwrap_err();
+            let error = Pointer::parse(text, true).unwrap_err();
             assert!(error.contains(message), "{error}");
         }
     }

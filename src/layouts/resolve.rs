@@ -91,8 +91,12 @@ pub(crate) fn resolve(
         found: Vec::new(),
         homeless: Vec::new(),
     };
+    // All by the keys first, which costs next to nothing.
+    let keys = resolver.find.keys();
     for layout in layouts {
-        resolver.layout(layout);
+        if layout.may_apply(&keys) {
+            resolver.layout(layout);
+        }
     }
     // Ids without a place for their text are reported once, if no other layout had one.
     for field in resolver.homeless {
@@ -132,12 +136,9 @@ struct Claim<'r> {
 
 impl<'r> Resolver<'r> {
     fn layout(&mut self, layout: &'r Layout) {
-        // All by the keys first, which costs next to nothing.
-        for is_there in [Finder::may_be_there, Finder::is_there] {
-            for alternatives in &layout.when {
-                if !alternatives.iter().any(|pointer| is_there(&mut self.find, pointer)) {
-                    return;
-                }
+        for alternatives in &layout.when {
+            if !alternatives.iter().any(|pointer| self.find.is_there(pointer)) {
+                return;
             }
         }
         let Some(each) = &layout.each else { return self.fields(layout, &[None]) };

@@ -87,7 +87,7 @@ impl Object<'_, '_> {
             return Pointer::default();
         };
         let root = split_first(&text).unwrap_or_default().0;
-        match Pointer::parse(&text) {
+        match Pointer::parse(&text, in_span) {
             Err(what) => self.fail(&format!("`{key}`: {what}")),
             Ok(_) if in_span && !ROOTS.contains(&root) => {
                 self.fail(&format!("`{key}`: `{text}` must start with /inputs, /output, /attributes or /events"));

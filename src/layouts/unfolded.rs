@@ -252,7 +252,7 @@ impl Tree for Unfolded<'_> {
         }
     }
 
-    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(&[u8])) -> bool {
+    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(u32)) -> bool {
         !Self::is_folded(node) && self.tree.keys_inside(node, tell)
     }
 

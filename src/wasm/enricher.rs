@@ -8,8 +8,9 @@ use wasm_bindgen::prelude::*;
 use super::object::JsTree;
 use super::tokenizer::TokenizerCore;
 use super::{set, to_js, to_js_error};
-use crate::enrich::{EnrichOptions, enrich_from, enrich_views, strip_from};
+use crate::enrich::{EnrichOptions, enrich_borrowed, enrich_views, strip_from};
 use crate::formats::{Format, Origin, detect_value, too_many, views};
+use crate::layouts::Sieve;
 use crate::report::Report;
 use crate::tokenizer::TokenizerSet;
 
@@ -39,10 +40,11 @@ impl EnricherCore {
     #[wasm_bindgen(js_name = enrichBody)]
     pub fn enrich_body(&self, body: &[u8], content_type: &str, url: &str) -> Result<JsValue, JsValue> {
         let origin = Origin { content_type: Some(content_type), url: Some(url) };
-        let enriched = enrich_from(body, &origin, &self.tokenizers.borrow(), &self.options).map_err(to_js_error)?;
+        let enriched = enrich_borrowed(body, &origin, &self.tokenizers.borrow(), &self.options);
+        let (body, report) = enriched.map_err(to_js_error)?;
         let result = js_sys::Object::new();
-        set(&result, "body", &Uint8Array::from(enriched.body.as_slice()));
-        set(&result, "report", &to_js(&enriched.report.value()));
+        set(&result, "body", &Uint8Array::from(&*body));
+        set(&result, "report", &to_js(&report.value()));
         Ok(result.into())
     }
 
@@ -59,7 +61,8 @@ impl EnricherCore {
         if let Some(error) = too_many(&views) {
             return Err(to_js_error(error));
         }
-        let writes = enrich_views(&mut tree, &views, &self.tokenizers.borrow(), &self.options, &mut report);
+        let sieve = Sieve::of(&self.options.layouts);
+        let writes = enrich_views(&mut tree, &views, &self.tokenizers.borrow(), &self.options, &sieve, &mut report);
         let result = js_sys::Object::new();
         set(&result, "span", &tree.with(&writes));
         set(&result, "report", &to_js(&report.value()));

@@ -8,10 +8,10 @@ use std::borrow::Cow;
 use js_sys::{Array, ArrayBuffer, Float64Array, JSON, Object, Reflect, Uint32Array};
 use wasm_bindgen::prelude::*;
 
-use crate::formats::span::{MARK, MAX_LISTS};
+use crate::formats::span::MAX_LISTS;
 use crate::formats::typed::{ATTRIBUTES, ENCODED, EVENT, PART, PLAIN, VALUE};
 use crate::json::{Edits, Json};
-use crate::view::{Kind, Names, NodeId, Tree, Write};
+use crate::view::{Kind, MARK, Names, NodeId, Tree, Write};
 use spans::{DIGITS, Keys, PAIRS, Pairs};
 
 #[wasm_bindgen]

@@ -14,7 +14,7 @@ use crate::json::{Edits, Json, TOO_DEEP, splice, splice_body};
 use crate::limits::{Limits, MOST_MESSAGES};
 use crate::view::{Kind, NodeId, Tree};
 use crate::{Error, ErrorCode};
-use wire::{BYTES, FIXED64, Field, VARINT, bytes_into, field, new_length, next};
+use wire::{BYTES, FIXED64, Field, VARINT, bytes_into, field, new_length, next, numbers};
 
 /// The messages on the way to the values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,6 +196,13 @@ pub(super) fn check(body: &[u8], max_depth: usize) -> Result<(), Error> {
         if at == end {
             open.pop();
             continue;
+        }
+        if message == Message::Values && open.len() <= max_depth {
+            let behind = numbers(body, at, end, |_| {});
+            if behind > at {
+                at = behind;
+                continue;
+            }
         }
         match field(body, at, end) {
             Ok(field) => match inside(message, &field) {

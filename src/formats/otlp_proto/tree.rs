@@ -3,14 +3,14 @@
 use std::borrow::Cow;
 
 use super::super::Document;
-use super::super::span::{MARK, MAX_LISTS, role, shown};
+use super::super::span::{MAX_LISTS, role, shown};
 use super::values::decimal_into;
-use super::wire::{BYTES, FIXED64, Field, VARINT, bytes_into, next, varint};
+use super::wire::{BYTES, FIXED64, Field, VARINT, bytes_into, next, numbers, varint};
 use super::{ATTRIBUTES, BOOL, DOUBLE, FACTS, INSIDE, INT, ITSELF, JSON, KEY_VALUES, LIST, Message, Node, OtlpProto};
 use super::{RESOURCE_SPANS, STRING, VALUES};
 use crate::base64::hex_into;
 use crate::json::{leaving, quote_into};
-use crate::view::{Kind, Names, NodeId, Tree, Write};
+use crate::view::{Kind, MARK, Names, NodeId, Tree, Write};
 
 impl OtlpProto<'_> {
     /// The part of a message that has a name.
@@ -171,7 +171,7 @@ impl Tree for OtlpProto<'_> {
         }
     }
 
-    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(&[u8])) -> bool {
+    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(u32)) -> bool {
         let (role, node) = role(node);
         role == JSON && self.json.keys_inside(node, tell)
     }
@@ -224,10 +224,11 @@ impl Tree for OtlpProto<'_> {
             (ITSELF, value) if self.message(value) == Message::Value => {
                 let Some(list) = self.values(value) else { return 0 };
                 let (mut at, mut count) = (list.start, 0);
-                while let Some(field) = next(self.body, &mut at, list.end) {
+                loop {
+                    at = numbers(self.body, at, list.end, |_| count += 1);
+                    let Some(field) = next(self.body, &mut at, list.end) else { return count };
                     count += usize::from(field.number == 1 && field.wire == BYTES);
                 }
-                count
             }
             _ => self.listed(array).len(),
         }
@@ -287,7 +288,17 @@ impl Tree for OtlpProto<'_> {
         // A value of an id below 128 takes four bytes.
         let mut ids = Vec::with_capacity((list.end - list.start) / 4);
         let mut at = list.start;
-        while let Some(mut field) = next(self.body, &mut at, list.end) {
+        loop {
+            let mut are_ids = true;
+            at =
+                numbers(self.body, at, list.end, |number| match number.and_then(|number| u32::try_from(number).ok()) {
+                    Some(id) => ids.push(id),
+                    None => are_ids = false,
+                });
+            if !are_ids {
+                return None;
+            }
+            let Some(mut field) = next(self.body, &mut at, list.end) else { break };
             if field.number != 1 || field.wire != BYTES {
                 continue;
             }

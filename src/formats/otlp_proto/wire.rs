@@ -54,6 +54,33 @@ pub(super) fn field(bytes: &[u8], at: usize, end: usize) -> Result<Field, &'stat
 
 const BAD_NUMBER: &str = "a number is cut off or too long";
 
+/// Passes over values of a list that are integers of up to 35 bits or doubles and nothing else, as ids, masks and
+/// log-probabilities are: tells of each the integer, if it is one. Gives where that ends.
+#[inline(always)]
+pub(super) fn numbers(bytes: &[u8], mut at: usize, end: usize, mut tell: impl FnMut(Option<u64>)) -> usize {
+    // The first field of the list, its length, and in it the field of an integer or of a double.
+    while let Some(eight) = bytes.get(at..end).and_then(|rest| rest.first_chunk()) {
+        let word = u64::from_le_bytes(*eight);
+        let length = (word >> 8 & 0xFF) as usize;
+        let next = at + 2 + length;
+        match word & 0xFF_00FF {
+            0x18_000A if (2..=6).contains(&length) => {
+                let varint = word >> 24;
+                if (!varint & 0x80_8080_8080).trailing_zeros() as usize != 8 * length - 9 || next > end {
+                    break;
+                }
+                let digits = varint & ((1 << (8 * length - 8)) - 1);
+                let low = digits & 0x7F | digits >> 1 & 0x3F80 | digits >> 2 & 0x1F_C000;
+                tell(Some(low | digits >> 3 & 0xFE0_0000 | digits >> 4 & 0x7_F000_0000));
+            }
+            0x21_000A if length == 9 && next <= end => tell(None),
+            _ => break,
+        }
+        at = next;
+    }
+    at
+}
+
 /// The varint at `at`, and where it ends.
 #[inline(always)]
 pub(super) fn varint(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
@@ -141,6 +168,40 @@ mod tests {
         assert!(what(&[0x0B]).contains("group"));
         assert!(what(&[0x0E]).contains("does not exist"));
         assert_eq!(what(&[0x0A, 0x02, 1, 2]), "nothing");
+    }
+
+    #[test]
+    fn numbers_are_passed_over_as_fields_are() {
+        let mut list = Vec::new();
+        let mut expected = Vec::new();
+        for bits in 0..36 {
+            for value in [1u64 << bits, (1 << bits) - 1] {
+                let mut int = vec![0x18];
+                varint_into(value, 0, &mut int);
+                bytes_into(1, &int, &mut list);
+                bytes_into(1, &[&[0x21], &value.to_le_bytes()[..]].concat(), &mut list);
+                expected.extend((value < 1 << 35).then_some([Some(value), None]).into_iter().flatten());
+            }
+        }
+        let passed = |list: &[u8], end: usize| {
+            let mut told = Vec::new();
+            let behind = numbers(list, 0, end, |number| told.push(number));
+            let (mut at, mut fields) = (0, 0);
+            while at < behind {
+                at = field(list, at, end).unwrap().end;
+                fields += 1;
+            }
+            assert_eq!((at, fields), (behind, told.len()));
+            told
+        };
+        // A number of more bits ends it; it stands among the last.
+        assert_eq!(passed(&list, list.len()), expected[..expected.len() - 1]);
+        for end in 0..list.len() {
+            assert!(expected.starts_with(&passed(&list, end)));
+        }
+        for bad in [[0x0A, 2, 0x18, 0x80, 1, 0, 0, 0], [0x0A, 3, 0x18, 1, 1, 0, 0, 0], [0x0A, 2, 0x10, 1, 0, 0, 0, 0]] {
+            assert_eq!(passed(&bad, 8), []);
+        }
     }
 
     #[test]

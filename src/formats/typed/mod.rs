@@ -7,10 +7,10 @@ mod edit;
 use std::borrow::Cow;
 
 use super::Part;
-use super::span::{self, MARK, MAX_LISTS, REREAD, ROLE_SHIFT, role, shown};
+use super::span::{self, MAX_LISTS, REREAD, ROLE_SHIFT, role, shown};
 use super::text::JsonDocument;
 use crate::json::{Json, number_end, string_content};
-use crate::view::{Kind, Names, NodeId, Tree};
+use crate::view::{Kind, MARK, Names, NodeId, Tree};
 
 /// What a node is shown as: plain JSON; a part of the format (a span, and what leads to it); events, and one of them; the
 /// attributes of a span or an event; a value with its type; the attributes of a span, with JSON in their strings.
@@ -235,9 +235,12 @@ impl Tree for Typed<'_, '_> {
         }
     }
 
-    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(&[u8])) -> bool {
+    fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(u32)) -> bool {
         let (role, node) = role(node);
-        role == PLAIN && self.stored().keys_inside(node, tell)
+        if role != PLAIN {
+            self.stored().pair_keys(node, tell);
+        }
+        self.stored().keys_inside(node, tell)
     }
 
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {

@@ -1,0 +1,145 @@
+//! Sixteen bytes at once: what each of them is, as a bit of a mask, the first byte the lowest.
+
+/// Bytes of a block.
+pub(super) const LEN: usize = 16;
+
+/// What stands in a block of a list of numbers.
+struct Classes {
+    digits: u32,
+    zeros: u32,
+    commas: u32,
+    spaces: u32,
+    points: u32,
+    minuses: u32,
+}
+
+#[cfg(target_feature = "simd128")]
+pub(super) struct Block(core::arch::wasm32::v128);
+
+/// Moves `at` to the first byte that `marks` marks; false if there is none in the blocks of the text.
+#[cfg(target_feature = "simd128")]
+#[inline(always)]
+pub(super) fn skip(text: &[u8], at: &mut usize, marks: impl Fn(Block) -> u32) -> bool {
+    while let Some(block) = Block::at(text, *at) {
+        let marks = marks(block);
+        if marks != 0 {
+            *at += marks.trailing_zeros() as usize;
+            return true;
+        }
+        *at += LEN;
+    }
+    false
+}
+
+#[cfg(target_feature = "simd128")]
+impl Block {
+    #[inline(always)]
+    pub(super) fn at(text: &[u8], at: usize) -> Option<Block> {
+        let bytes: &[u8; LEN] = text.get(at..)?.first_chunk()?;
+        let (low, high) = (bytes.first_chunk()?, bytes.last_chunk()?);
+        Some(Block(core::arch::wasm32::u64x2(u64::from_le_bytes(*low), u64::from_le_bytes(*high))))
+    }
+
+    /// The quotes, backslashes and control characters.
+    #[inline(always)]
+    pub(super) fn marks_in_strings(&self) -> u32 {
+        use core::arch::wasm32::{u8x16_bitmask, u8x16_lt, u8x16_splat, v128_or};
+        let control = u8x16_lt(self.0, u8x16_splat(0x20));
+        u8x16_bitmask(v128_or(control, v128_or(self.equal(b'"'), self.equal(b'\\')))).into()
+    }
+
+    #[inline(always)]
+    pub(super) fn line_feeds(&self) -> u32 {
+        core::arch::wasm32::u8x16_bitmask(self.equal(b'\n')).into()
+    }
+
+    #[inline(always)]
+    fn equal(&self, byte: u8) -> core::arch::wasm32::v128 {
+        core::arch::wasm32::u8x16_eq(self.0, core::arch::wasm32::u8x16_splat(byte))
+    }
+
+    #[inline(always)]
+    fn classes(&self) -> Classes {
+        use core::arch::wasm32::{u8x16_bitmask, u8x16_lt, u8x16_splat, u8x16_sub};
+        let mask = |byte| u32::from(u8x16_bitmask(self.equal(byte)));
+        let digits = u8x16_lt(u8x16_sub(self.0, u8x16_splat(b'0')), u8x16_splat(10));
+        Classes {
+            digits: u8x16_bitmask(digits).into(),
+            zeros: mask(b'0'),
+            commas: mask(b','),
+            spaces: mask(b' '),
+            points: mask(b'.'),
+            minuses: mask(b'-'),
+        }
+    }
+}
+
+/// Stands in for the block of WebAssembly in native tests.
+#[cfg(not(target_feature = "simd128"))]
+struct Block<'t>(&'t [u8; LEN]);
+
+#[cfg(not(target_feature = "simd128"))]
+impl<'t> Block<'t> {
+    fn at(text: &'t [u8], at: usize) -> Option<Block<'t>> {
+        text.get(at..)?.first_chunk().map(Block)
+    }
+
+    fn classes(&self) -> Classes {
+        let mask = |is: &dyn Fn(u8) -> bool| (0..LEN).fold(0, |mask, i| mask | u32::from(is(self.0[i])) << i);
+        Classes {
+            digits: mask(&|byte| byte.is_ascii_digit()),
+            zeros: mask(&|byte| byte == b'0'),
+            commas: mask(&|byte| byte == b','),
+            spaces: mask(&|byte| byte == b' '),
+            points: mask(&|byte| byte == b'.'),
+            minuses: mask(&|byte| byte == b'-'),
+        }
+    }
+}
+
+/// How far a list of numbers, of which one is expected at `at`, can be told to be one by looking at blocks: to behind a
+/// comma; and how many numbers stand before that. Numbers with an exponent and other white space than one space behind
+/// each comma end it, as does a mistake.
+pub(crate) fn numbers_run(text: &[u8], mut at: usize) -> (usize, u32) {
+    let (mut end, mut count) = (at, 0);
+    // What the byte before the block is, in the lowest bit: as if it were a comma, before the first. Whether digits before a
+    // point end there, and whether they are just a zero.
+    let mut before = Classes { digits: 0, zeros: 0, commas: 1, spaces: 0, points: 0, minuses: 0 };
+    let (mut whole, mut zero) = (0, 0);
+    while let Some(block) = Block::at(text, at) {
+        let is = block.classes();
+        let after_digit = is.digits << 1 | before.digits;
+        let after_comma = is.commas << 1 | before.commas;
+        let starts = after_comma | is.spaces << 1 | before.spaces;
+        let first_digits = is.digits & (starts | is.minuses << 1 | before.minuses);
+        // A sum carries from the first of some digits to what stands behind the last.
+        let sum = is.digits + first_digits + whole;
+        let after_whole = sum & !is.digits;
+        let leading_zeros = (is.zeros & first_digits) << 1 | zero;
+        let right = is.digits & !leading_zeros
+            | is.commas & after_digit
+            | is.spaces & after_comma
+            | is.minuses & starts
+            | is.points & after_whole;
+        let is_right = (!right & 0xFFFF).trailing_zeros().min(LEN as u32);
+        let commas = is.commas & ((1 << is_right) - 1);
+        if commas != 0 {
+            count += commas.count_ones();
+            end = at + 32 - commas.leading_zeros() as usize;
+        }
+        if is_right < LEN as u32 {
+            break;
+        }
+        (whole, zero) = (sum >> LEN, leading_zeros >> LEN);
+        before = Classes {
+            digits: is.digits >> (LEN - 1),
+            zeros: 0,
+            commas: is.commas >> (LEN - 1),
+            spaces: is.spaces >> (LEN - 1),
+            points: 0,
+            minuses: is.minuses >> (LEN - 1),
+        };
+        at += LEN;
+    }
+    (end, count)
+}

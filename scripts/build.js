@@ -26,6 +26,8 @@ const FLAVOURS = {
 };
 /** For size alone nothing is inlined, not even an index; with this the small functions are. */
 const INLINE = "-Cllvm-args=-inline-threshold=25";
+/** Sixteen bytes a step (`src/json/bytes/block.rs`). */
+const SIMD = "-Ctarget-feature=+simd128";
 const GLUE = join(ROOT, "target/glue");
 const PKG = join(ROOT, "pkg");
 
@@ -48,7 +50,7 @@ function buildFlavour(name, { features, inline }) {
   const build = ["build", "--profile", "wasm", "--locked", "--lib", "--target", "wasm32-unknown-unknown", "--target-dir", target];
   // Messages of a panic hold paths of sources: not those of the machine that built the module.
   const remap = [ROOT, homedir()].map((path) => `--remap-path-prefix=${path}=`);
-  run("cargo", [...build, ...features], { env: { CARGO_ENCODED_RUSTFLAGS: [...remap, INLINE].join("\x1f") } });
+  run("cargo", [...build, ...features], { env: { CARGO_ENCODED_RUSTFLAGS: [...remap, INLINE, SIMD].join("\x1f") } });
   const wasm = join(target, "wasm32-unknown-unknown/wasm/token2text.wasm");
   const stamp = join(target, "bound.sha256");
   // This file too: it says how the module is optimised.
@@ -58,7 +60,7 @@ function buildFlavour(name, { features, inline }) {
   step(`binding and optimising ${name}`);
   run("wasm-bindgen", ["--target", "web", "--omit-default-module-path", "--out-dir", GLUE, "--out-name", name, wasm]);
   // Functions that are called once stay functions: put into their caller they compress worse.
-  run("npx", ["--no-install", "wasm-opt", "-O3", "--one-caller-inline-max-function-size", "0", output, "-o", output]);
+  run("npx", ["--no-install", "wasm-opt", "--enable-simd", "-O3", "--one-caller-inline-max-function-size", "0", output, "-o", output]);
   writeFileSync(join(GLUE, `${name}_inline.js`), `export default "${inline(readFileSync(output)).toString("base64")}";\n`);
   writeFileSync(join(GLUE, `${name}_inline.d.ts`), "declare const base64: string;\nexport default base64;\n");
   writeFileSync(stamp, digest);

@@ -21,7 +21,7 @@ pub(crate) use python::python_to_json;
 pub(crate) use scan::{ScanError, TOO_DEEP, items, number_end, skip_space, value_end};
 pub(crate) use string::{escape_into, quote_into, string_content, unescape};
 
-use scan::{MOST_DOCUMENTS, Node, Tag, scan};
+use scan::{MOST_DOCUMENTS, NUMBERS, Node, Tag, scan, scan_from, typed_numbers};
 
 /// A JSON value and the JSON values inside its strings, opened on demand.
 pub(crate) struct Json<'t> {
@@ -99,7 +99,7 @@ impl<'t> Json<'t> {
         first.is_some_and(|(key, value)| self.text(key, self.range(key).end..self.range(value).start) != b":")
     }
 
-    /// The elements of an array that holds anything but numbers.
+    /// The elements of an array that has nodes for them.
     pub(crate) fn nodes_in(&self, array: NodeId) -> Vec<NodeId> {
         let mut nodes = Vec::new();
         if let Node { tag: Tag::Array, next: end, .. } = self.node(array) {
@@ -123,7 +123,6 @@ impl<'t> Json<'t> {
     }
 
     /// The bytes of a value as they stand in its document.
-    #[inline(always)]
     pub(crate) fn raw(&self, node: NodeId) -> &[u8] {
         let node = self.node(node);
         &self.documents[node.document()].text[node.start as usize..node.end as usize]
@@ -136,7 +135,6 @@ impl<'t> Json<'t> {
         start as usize..end as usize
     }
 
-    #[inline(always)]
     fn inside_quotes(&self, string: NodeId) -> &[u8] {
         let raw = self.raw(string);
         raw.get(1..raw.len().saturating_sub(1)).unwrap_or_default()
@@ -170,6 +168,30 @@ impl<'t> Json<'t> {
     /// The last member of an object with this key: key and value.
     pub(crate) fn find_member(&self, object: NodeId, wanted: &str) -> Option<(NodeId, NodeId)> {
         self.pairs(object).filter(|&(key, _)| self.has_key(key, wanted)).last()
+    }
+
+    /// Tells the numbers of a list of OTLP/JSON's numbers that has no nodes for them; false for another value.
+    pub(crate) fn typed_numbers<'j>(&'j self, list: NodeId, tell: &mut dyn FnMut(&'j [u8])) -> bool {
+        let node = self.node(list);
+        let text = &self.documents[node.document()].text;
+        node.tag == Tag::Typed && typed_numbers(text, node.start as usize, tell).is_some()
+    }
+
+    /// Makes the nodes of such a list; the list that has them. Another value is what it is.
+    pub(crate) fn with_nodes(&mut self, list: NodeId) -> NodeId {
+        let Node { tag: Tag::Typed, start, end, .. } = self.node(list) else { return list };
+        let (name, document) = (list.to_string(), self.node(list).document());
+        self.opened.get(&name).unwrap_or_else(|| {
+            let root = self.nodes.len();
+            let text = &self.documents[document].text[..end as usize];
+            // It was scanned before.
+            let _ = scan_from(text, start as usize, self.max_depth, &mut self.nodes, start as usize);
+            for node in &mut self.nodes[root..] {
+                *node = node.in_document(document);
+            }
+            self.opened.insert(&name, root as NodeId);
+            root as NodeId
+        })
     }
 
     /// Tells the hashes of the keys that pairs inside a value name: `{"key": ..., "value": ...}`.
@@ -214,7 +236,7 @@ impl Tree for Json<'_> {
             Tag::True | Tag::False => Kind::Bool,
             Tag::Number => Kind::Number,
             Tag::String | Tag::Key => Kind::String,
-            Tag::Array | Tag::Numbers => Kind::Array,
+            Tag::Array | Tag::Numbers | Tag::Typed => Kind::Array,
             Tag::Object => Kind::Object,
         }
     }
@@ -231,14 +253,17 @@ impl Tree for Json<'_> {
 
     fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(u32)) -> bool {
         for inside in self.nodes.get(node as usize..self.after(node) as usize).unwrap_or_default() {
-            if inside.tag == Tag::Key {
-                tell(inside.next);
+            match inside.tag {
+                Tag::Key => tell(inside.next),
+                Tag::Typed => NUMBERS.into_iter().for_each(|key| tell(key_hash(key.as_bytes()))),
+                _ => {}
             }
         }
         true
     }
 
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
+        let array = self.with_nodes(array);
         match self.node(array) {
             Node { tag: Tag::Numbers, next: count, .. } if index < count as usize => {
                 self.number_nodes(array, index, 1).first().copied()
@@ -260,7 +285,10 @@ impl Tree for Json<'_> {
     fn elements(&mut self, array: NodeId) -> Vec<NodeId> {
         match self.node(array) {
             Node { tag: Tag::Numbers, next: count, .. } => self.number_nodes(array, 0, count as usize),
-            _ => self.nodes_in(array),
+            _ => {
+                let array = self.with_nodes(array);
+                self.nodes_in(array)
+            }
         }
     }
 
@@ -282,7 +310,7 @@ impl Tree for Json<'_> {
 
     fn len(&mut self, array: NodeId) -> usize {
         match self.node(array) {
-            Node { tag: Tag::Numbers, next: count, .. } => count as usize,
+            Node { tag: Tag::Numbers | Tag::Typed, next: count, .. } => count as usize,
             _ => self.elements(array).len(),
         }
     }
@@ -375,5 +403,125 @@ mod tests {
         assert_eq!(json.raw(list), b"[1]");
         let c = json.member(Json::ROOT, "c").unwrap();
         assert_eq!(json.open_json(c), None);
+    }
+
+    /// What `serde_json` would make of a value.
+    #[cfg(not(target_arch = "wasm32"))]
+    fn plain(json: &mut Json<'_>, node: NodeId) -> serde_json::Value {
+        match json.kind(node) {
+            Kind::Array => {
+                let elements = json.elements(node);
+                assert_eq!(elements.len(), json.len(node));
+                assert_eq!(json.element(node, elements.len()), None);
+                for (i, &element) in elements.iter().enumerate().take(2) {
+                    let same = json.element(node, i).unwrap();
+                    assert_eq!(json.range(same), json.range(element));
+                }
+                elements.into_iter().map(|element| plain(json, element)).collect()
+            }
+            Kind::Object => {
+                let members = json.members(node);
+                members.into_iter().map(|(key, value)| (key, plain(json, value))).collect()
+            }
+            _ => serde_json::from_slice(json.raw(node)).unwrap(),
+        }
+    }
+
+    /// JSON put together at random, some of it broken: it is taken if `serde_json` takes it, and has the same in it.
+    #[cfg(not(target_arch = "wasm32"))]
+    #[test]
+    fn takes_what_serde_json_takes() {
+        const ATOMS: [&str; 18] = [
+            "0",
+            "-1",
+            "12",
+            "1234567",
+            "123456789",
+            "-0.25",
+            "1.5e2",
+            "true",
+            "false",
+            "null",
+            "\"\"",
+            "\"text\"",
+            "\"a longer text with more than sixteen bytes\"",
+            "\"\\n\\\"\\\\\\u0041\"",
+            "{}",
+            "[]",
+            "[1, 2]",
+            "\"é\"",
+        ];
+        const TYPED: [&str; 7] = [
+            r#"{"intValue":"7"}"#,
+            r#"{"intValue":"1234567"}"#,
+            r#"{"intValue":12}"#,
+            r#"{ "double_value" : -0.5 }"#,
+            r#"{"doubleValue":1e-2}"#,
+            r#"{"stringValue":"x"}"#,
+            r#"{"intValue":"05"}"#,
+        ];
+        struct Random(u64);
+        impl Random {
+            fn below(&mut self, count: usize) -> usize {
+                self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                (self.0 >> 33) as usize % count
+            }
+            fn value(&mut self, depth: usize) -> String {
+                let space = [" ", "", "", "\n  "][self.below(4)];
+                let count = self.below(6);
+                match self.below(if depth == 0 { 2 } else { 6 }) {
+                    0 | 1 => ATOMS[self.below(ATOMS.len())].to_owned(),
+                    2 => {
+                        let pairs =
+                            (0..count).map(|i| format!("\"{}\":{space}{}", "key".repeat(i), self.value(depth - 1)));
+                        format!("{{{}}}", pairs.collect::<Vec<_>>().join(","))
+                    }
+                    3 => {
+                        let items = (0..count).map(|_| self.value(depth - 1)).collect::<Vec<_>>();
+                        format!("[{space}{}]", items.join(&format!(",{space}")))
+                    }
+                    4 => {
+                        let numbers = (0..self.below(40)).map(|_| ATOMS[self.below(7)]).collect::<Vec<_>>();
+                        format!("[{}]", numbers.join(&format!(",{space}")))
+                    }
+                    _ => {
+                        let kinds = 1 + self.below(TYPED.len());
+                        let numbers = (0..count).map(|_| TYPED[self.below(kinds)]).collect::<Vec<_>>();
+                        format!(r#"{{"arrayValue":{{"values":[{space}{}]}}}}"#, numbers.join(&format!(",{space}")))
+                    }
+                }
+            }
+        }
+        let mut random = Random(1);
+        let (mut taken, mut refused) = (0, 0);
+        for _ in 0..20_000 {
+            let mut text = random.value(4).into_bytes();
+            if random.below(2) == 0 {
+                let at = random.below(text.len());
+                let new = b"0123456789,.-e:{}[]\" \\x"[random.below(23)];
+                match random.below(3) {
+                    0 => text[at] = new,
+                    1 => text.insert(at, new),
+                    _ => drop(text.remove(at)),
+                }
+            }
+            let expected = serde_json::from_slice::<serde_json::Value>(&text);
+            let shown = String::from_utf8_lossy(&text);
+            // Of these two `serde_json` asks more than the grammar: room in a double, and characters.
+            if expected.as_ref().is_err_and(|error| error.to_string().contains("out of range"))
+                || std::str::from_utf8(&text).is_err()
+            {
+                continue;
+            }
+            match (Json::parse(&text, 64), expected) {
+                (Ok(mut json), Ok(expected)) => {
+                    assert_eq!(plain(&mut json, Json::ROOT), expected, "{shown}");
+                    taken += 1;
+                }
+                (Err(_), Err(_)) => refused += 1,
+                (ours, theirs) => panic!("{shown}: {:?}, {theirs:?}", ours.err()),
+            }
+        }
+        assert!(taken > 5000 && refused > 5000, "{taken} {refused}");
     }
 }

@@ -20,6 +20,9 @@ pub(crate) enum Tag {
     Key,
     Array,
     Numbers,
+    /// A list of OTLP/JSON's numbers, which are objects with one member each: it has no child nodes either. Where they are
+    /// wanted they are made elsewhere.
+    Typed,
     Object,
 }
 
@@ -31,7 +34,7 @@ pub(crate) struct Node {
     document: [u8; 3],
     pub start: u32,
     pub end: u32,
-    /// Index after the last node of an array or an object; for `Numbers` the number of elements, for a key its [`key_hash`].
+    /// Index after the last node of an array or an object; for `Numbers` and `Typed` the number of elements, for a key its [`key_hash`].
     pub next: u32,
 }
 
@@ -70,10 +73,21 @@ pub(crate) const TOO_DEEP: &str = "nesting is too deep";
 
 /// Scans text that from `at` on is one value and nothing else, and appends its nodes.
 pub(crate) fn scan(text: &[u8], at: usize, max_depth: usize, nodes: &mut Vec<Node>) -> Result<(), ScanError> {
+    scan_from(text, at, max_depth, nodes, usize::MAX)
+}
+
+/// As [`scan`]; an array that starts at `whole` gets all its nodes.
+pub(crate) fn scan_from(
+    text: &[u8],
+    at: usize,
+    max_depth: usize,
+    nodes: &mut Vec<Node>,
+    whole: usize,
+) -> Result<(), ScanError> {
     if u32::try_from(text.len()).is_err() {
         return Err(ScanError { at: 0, what: "the text has 4 GiB or more" });
     }
-    let mut scanner = Scanner { text, at, count: nodes.len(), nodes, open: Vec::new(), max_depth, what: "" };
+    let mut scanner = Scanner { text, at, count: nodes.len(), nodes, open: Vec::new(), max_depth, whole, what: "" };
     if scanner.run().is_none() {
         return Err(ScanError { at: scanner.at, what: scanner.what });
     }
@@ -154,6 +168,55 @@ pub(crate) fn items(list: &[u8]) -> impl Iterator<Item = &[u8]> {
     })
 }
 
+/// Tells the numbers of a list whose items are numbers of OTLP/JSON, each an object with its type, the number in quotes or
+/// not, and gives where the list ends; nothing if something else is in it or if it is empty.
+pub(crate) fn typed_numbers<'t>(text: &'t [u8], list: usize, tell: &mut dyn FnMut(&'t [u8])) -> Option<usize> {
+    // What stands before and behind the number of the item before, which is the same for most.
+    let (mut before, mut behind) = (&text[..0], &text[..0]);
+    let mut at = skip_space(text, list + 1);
+    loop {
+        let item = text.get(at..)?;
+        if before.is_empty() || !item.starts_with(before) {
+            before = item.get(..before_number(item)?)?;
+            behind = &text[..0];
+        }
+        let start = at + before.len();
+        let end = number_end(text, start)?;
+        tell(&text[start..end]);
+        let rest = text.get(end..)?;
+        if behind.is_empty() || !rest.starts_with(behind) {
+            let quote = usize::from(before.last() == Some(&b'"'));
+            let brace = skip_space(rest, quote);
+            if quote == 1 && rest.first() != Some(&b'"') || rest.get(brace) != Some(&b'}') {
+                return None;
+            }
+            behind = &rest[..=brace];
+        }
+        at = skip_space(text, end + behind.len());
+        match text.get(at) {
+            Some(b',') => at = skip_space(text, at + 1),
+            Some(b']') => return Some(at + 1),
+            _ => return None,
+        }
+    }
+}
+
+/// The types of numbers.
+pub(crate) const NUMBERS: [&str; 4] = ["intValue", "int_value", "doubleValue", "double_value"];
+
+/// How much of an item stands before its number: `{"intValue":"`.
+fn before_number(item: &[u8]) -> Option<usize> {
+    let start = skip_space(item, usize::from(item.first() == Some(&b'{')));
+    let name = item.get(start + 1..).filter(|_| start > 0 && item[start] == b'"')?;
+    let name = NUMBERS
+        .into_iter()
+        .find(|known| name.starts_with(known.as_bytes()) && name[known.len()..].starts_with(b"\""))?;
+    let colon = skip_space(item, start + name.len() + 2);
+    let value = skip_space(item, colon + 1);
+    let quote = usize::from(item.get(value) == Some(&b'"'));
+    (item.get(colon) == Some(&b':')).then_some(value + quote)
+}
+
 struct Scanner<'t, 'n> {
     text: &'t [u8],
     at: usize,
@@ -163,6 +226,7 @@ struct Scanner<'t, 'n> {
     /// Indices of the arrays and objects that are still open.
     open: Vec<u32>,
     max_depth: usize,
+    whole: usize,
     /// What is wrong at `at`, once a step gave nothing. Not in an error that each step passes on, which is larger than a word.
     what: &'static str,
 }
@@ -210,7 +274,7 @@ impl Scanner<'_, '_> {
                 Some(b't') => self.literal(b"true", Tag::True)?,
                 Some(b'f') => self.literal(b"false", Tag::False)?,
                 Some(b'n') => self.literal(b"null", Tag::Null)?,
-                Some(b'[') if self.numbers() => {}
+                Some(b'[') if self.numbers() || self.typed_numbers() => {}
                 Some(byte @ (b'[' | b'{')) => {
                     if self.open.len() >= self.max_depth {
                         return self.error(TOO_DEEP);
@@ -274,6 +338,32 @@ impl Scanner<'_, '_> {
         self.at = at + 1;
         self.push_with(Tag::Numbers, start, count);
         true
+    }
+
+    /// Takes an array of OTLP/JSON's numbers in an `arrayValue`; leaves everything as it was if it is another.
+    fn typed_numbers(&mut self) -> bool {
+        let start = self.at;
+        let Some([outer, object, key]) = self.nodes.get(..self.count).and_then(|nodes| nodes.last_chunk()) else {
+            return false;
+        };
+        let is_array = outer.next == key_hash(b"arrayValue") || outer.next == key_hash(b"array_value");
+        let is_values = key.next == key_hash(b"values");
+        if !(is_array && is_values)
+            || (outer.tag, object.tag, key.tag) != (Tag::Key, Tag::Object, Tag::Key)
+            || start == self.whole
+            || self.open.len() + 1 >= self.max_depth
+        {
+            return false;
+        }
+        let mut count = 0;
+        match typed_numbers(self.text, start, &mut |_| count += 1) {
+            Some(end) => {
+                self.at = end;
+                self.push_with(Tag::Typed, start, count);
+                true
+            }
+            None => false,
+        }
     }
 
     fn key(&mut self) -> Option<()> {

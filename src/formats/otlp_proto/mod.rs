@@ -198,7 +198,7 @@ pub(super) fn check(body: &[u8], max_depth: usize) -> Result<(), Error> {
             continue;
         }
         if message == Message::Values && open.len() <= max_depth {
-            let behind = numbers(body, at, end, |_| {});
+            let behind = numbers(body, at, end, &mut |_| {});
             if behind > at {
                 at = behind;
                 continue;

@@ -225,7 +225,7 @@ impl Tree for OtlpProto<'_> {
                 let Some(list) = self.values(value) else { return 0 };
                 let (mut at, mut count) = (list.start, 0);
                 loop {
-                    at = numbers(self.body, at, list.end, |_| count += 1);
+                    at = numbers(self.body, at, list.end, &mut |_| count += 1);
                     let Some(field) = next(self.body, &mut at, list.end) else { return count };
                     count += usize::from(field.number == 1 && field.wire == BYTES);
                 }
@@ -290,11 +290,12 @@ impl Tree for OtlpProto<'_> {
         let mut at = list.start;
         loop {
             let mut are_ids = true;
-            at =
-                numbers(self.body, at, list.end, |number| match number.and_then(|number| u32::try_from(number).ok()) {
-                    Some(id) => ids.push(id),
-                    None => are_ids = false,
-                });
+            at = numbers(self.body, at, list.end, &mut |number| match number
+                .and_then(|number| u32::try_from(number).ok())
+            {
+                Some(id) => ids.push(id),
+                None => are_ids = false,
+            });
             if !are_ids {
                 return None;
             }

@@ -9,7 +9,7 @@ use std::borrow::Cow;
 use super::Part;
 use super::span::{self, MAX_LISTS, REREAD, ROLE_SHIFT, role, shown};
 use super::text::JsonDocument;
-use crate::json::{Json, number_end, string_content};
+use crate::json::{Json, number_end, short_digits, string_content};
 use crate::view::{Kind, MARK, Names, NodeId, Tree};
 
 /// What a node is shown as: plain JSON; a part of the format (a span, and what leads to it); events, and one of them; the
@@ -177,6 +177,18 @@ impl<'d, 't> Typed<'d, 't> {
         shown(member_role(role, key, self.document.json.kind(member)), member)
     }
 
+    /// Tells the numbers of a list that has no nodes for its items, as those of numbers alone have none.
+    fn each_number<'j>(&'j self, value: NodeId, tell: &mut dyn FnMut(&'j [u8])) -> bool {
+        let list = shown(VALUE, value).and_then(|value| self.list(value));
+        list.is_some_and(|list| self.stored().typed_numbers(list, tell))
+    }
+
+    /// The items of a list, which are given nodes if they have none.
+    fn made_items(&mut self, node: NodeId) -> Vec<NodeId> {
+        let list = self.list(node);
+        list.map_or(Vec::new(), |list| self.document.json.elements(list))
+    }
+
     /// Appends a value as plain JSON, with so many lists inside each other.
     fn json_into(&self, value: NodeId, lists: usize, out: &mut Vec<u8>) {
         let (kind, content) = self.content(value);
@@ -186,6 +198,12 @@ impl<'d, 't> Typed<'d, 't> {
             Kind::Array if lists == 0 => out.extend_from_slice(b"[]"),
             Kind::Array => {
                 out.push(b'[');
+                self.each_number(value, &mut |number| {
+                    if out.last() != Some(&b'[') {
+                        out.push(b',');
+                    }
+                    out.extend_from_slice(number);
+                });
                 for item in shown(VALUE, value).map_or(Vec::new(), |value| self.items(value)) {
                     if out.last() != Some(&b'[') {
                         out.push(b',');
@@ -245,14 +263,14 @@ impl Tree for Typed<'_, '_> {
 
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
         match role(array) {
-            (VALUE, _) => shown(VALUE, self.items(array).get(index).copied()?),
+            (VALUE, _) => shown(VALUE, self.made_items(array).get(index).copied()?),
             (role, array) => shown(role, self.document.json.element(array, index)?),
         }
     }
 
     fn elements(&mut self, array: NodeId) -> Vec<NodeId> {
         let (elements, role) = match role(array) {
-            (VALUE, _) => (self.items(array), VALUE),
+            (VALUE, _) => (self.made_items(array), VALUE),
             (PLAIN, array) => (self.document.json.elements(array), PLAIN),
             (role, array) => (self.stored().nodes_in(array), role),
         };
@@ -305,7 +323,7 @@ impl Tree for Typed<'_, '_> {
 
     fn len(&mut self, array: NodeId) -> usize {
         match role(array) {
-            (VALUE, _) => self.items(array).len(),
+            (VALUE, _) => self.list(array).map_or(0, |list| self.document.json.len(list)),
             (_, array) => self.document.json.len(array),
         }
     }
@@ -328,6 +346,16 @@ impl Tree for Typed<'_, '_> {
             (ATTRIBUTES, _) => Cow::Borrowed(b"{}"),
             (_, node) => Cow::Borrowed(self.stored().raw(node)),
         }
+    }
+
+    fn token_ids(&mut self, array: NodeId) -> Option<Vec<u32>> {
+        let (VALUE, value) = role(array) else { return None };
+        let (mut ids, mut are_ids) = (Vec::new(), true);
+        let is_list = self.each_number(value, &mut |number| match short_digits(number, 0) {
+            Some((len, id)) if len == number.len() => ids.push(id),
+            _ => are_ids = false,
+        });
+        (is_list && are_ids).then_some(ids)
     }
 
     fn may_drop(&self) -> bool {

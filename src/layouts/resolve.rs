@@ -41,7 +41,7 @@ pub(crate) struct Target {
     /// The members that hold the ids, if they were asked for.
     pub sources: Vec<Source>,
     /// The mask and the log-probabilities as JSON, if they were asked for.
-    pub lists: [Option<Vec<u8>>; 2],
+    pub lists: Lists,
 }
 
 /// What is asked for besides the ids and the place of the text.
@@ -54,9 +54,12 @@ pub(crate) enum Wanted {
     Lists(TakeLists),
 }
 
-/// What takes the mask and the log-probabilities of a field.
+/// The mask and the log-probabilities as JSON, if they are there.
+type Lists = [Option<Vec<u8>>; 2];
+
+/// What takes the lists of a field.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct TakeLists(fn(&mut Resolver<'_>, &Field, Element<'_>) -> [Option<Vec<u8>>; 2]);
+pub(crate) struct TakeLists(fn(&mut Resolver<'_>, &Field, Element<'_>) -> Lists);
 
 impl Wanted {
     /// With the mask and the log-probabilities. The compiler is kept from seeing what takes them: it would put that into
@@ -357,7 +360,7 @@ impl<'r> Resolver<'r> {
     }
 
     /// The mask and the log-probabilities of a field; of what `*` finds, the items of all as one list.
-    fn lists(&mut self, field: &Field, element: Element<'_>) -> [Option<Vec<u8>>; 2] {
+    fn lists(&mut self, field: &Field, element: Element<'_>) -> Lists {
         [self.list(&field.mask, element), self.list(&field.logprobs, element)]
     }
 

@@ -166,7 +166,7 @@ impl Reader<'_> {
     fn fields(&self, tree: &mut dyn Tree, view: &View) -> Vec<SpanField> {
         let mut fields = Vec::new();
         for Found { report, target, .. } in
-            resolve(tree, view, &self.options.layouts, &self.options.limits, Wanted::Lists)
+            resolve(tree, view, &self.options.layouts, &self.options.limits, Wanted::lists())
         {
             let Some(Target { ids, existing, segments, lists: [mask, logprobs], .. }) = target else { continue };
             let existing = match existing {

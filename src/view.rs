@@ -1,6 +1,7 @@
 //! What a format shows of one span: a tree of values, and where in it the inputs, the output, the attributes
 //! and the events stand. Layouts read this and know nothing of the wire.
 
+use crate::json::double::print::double_into;
 use crate::json::quote_into;
 
 /// Marks the texts that stand among attributes, whose names everyone shares.
@@ -214,6 +215,10 @@ pub(crate) trait Tree {
     fn is_plain(&self, _node: NodeId) -> bool {
         true
     }
+    /// The number that a value is, where the body has a double instead of digits.
+    fn double(&self, _node: NodeId) -> Option<f64> {
+        None
+    }
     /// What the key of a text in this object begins with: `token2text.` where the names of everyone stand side by side.
     fn mark(&self, _object: NodeId) -> &'static str {
         ""
@@ -231,6 +236,9 @@ pub(crate) trait Tree {
 /// Appends a value as JSON: its bytes where it is plain JSON, else written anew, with exact numbers.
 pub(crate) fn json_into(tree: &mut dyn Tree, node: NodeId, out: &mut Vec<u8>) {
     let kind = tree.kind(node);
+    if let Some(double) = tree.double(node) {
+        return double_into(double, out);
+    }
     if tree.is_plain(node) || !matches!(kind, Kind::Array | Kind::Object) {
         return out.extend_from_slice(&tree.json(node));
     }

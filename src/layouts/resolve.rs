@@ -1,6 +1,7 @@
 //! Finds the fields of one span by the layouts: where the ids are, what they are, where their text goes.
 
 use std::borrow::Cow;
+use std::hint::black_box;
 
 use super::find::{Element, Finder, Located};
 use super::join::{Part, join};
@@ -40,17 +41,32 @@ pub(crate) struct Target {
     /// The members that hold the ids, if they were asked for.
     pub sources: Vec<Source>,
     /// The mask and the log-probabilities as JSON, if they were asked for.
-    pub lists: [Option<Vec<u8>>; 2],
+    pub lists: Lists,
 }
 
 /// What is asked for besides the ids and the place of the text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy)]
 pub(crate) enum Wanted {
     Nothing,
     /// The members that hold the ids.
     Sources,
     /// The mask and the log-probabilities.
-    Lists,
+    Lists(TakeLists),
+}
+
+/// The mask and the log-probabilities as JSON, if they are there.
+type Lists = [Option<Vec<u8>>; 2];
+
+/// What takes the lists of a field.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TakeLists(fn(&mut Resolver<'_>, &Field, Element<'_>) -> Lists);
+
+impl Wanted {
+    /// With the mask and the log-probabilities. The compiler is kept from seeing what takes them: it would put that into
+    /// [`resolve`], and so into the WebAssembly modules that never ask for them.
+    pub(crate) fn lists() -> Wanted {
+        Wanted::Lists(black_box(TakeLists(|resolver, field, element| resolver.lists(field, element))))
+    }
 }
 
 /// What stands where the text would go, or where the producer may have put it.
@@ -272,15 +288,15 @@ impl<'r> Resolver<'r> {
             if let Some(located) = candidates.first() {
                 let all = self.joined(field, located)?;
                 of += all.ids.len();
-                if self.wanted == Wanted::Sources {
+                if let Wanted::Sources = self.wanted {
                     sources = self.sources(field, candidates, &all);
                 }
                 (row, segments) = self.ids(field, *element, all, found)?;
             }
             if rows.len() == 1 {
                 ids = row;
-                if self.wanted == Wanted::Lists {
-                    lists = self.lists(field, *element);
+                if let Wanted::Lists(TakeLists(take)) = self.wanted {
+                    lists = take(self, field, *element);
                 }
             } else {
                 // Ranges and lists are told of one row alone.
@@ -345,7 +361,7 @@ impl<'r> Resolver<'r> {
     }
 
     /// The mask and the log-probabilities of a field; of what `*` finds, the items of all as one list.
-    fn lists(&mut self, field: &Field, element: Element<'_>) -> [Option<Vec<u8>>; 2] {
+    fn lists(&mut self, field: &Field, element: Element<'_>) -> Lists {
         [self.list(&field.mask, element), self.list(&field.logprobs, element)]
     }
 

@@ -286,6 +286,10 @@ impl Tree for Unfolded<'_> {
         elements
     }
 
+    fn double(&self, node: NodeId) -> Option<f64> {
+        if matches!(node >> SHIFT, DOTTED | PRINTED) { None } else { self.tree.double(node) }
+    }
+
     fn is_plain(&self, node: NodeId) -> bool {
         match node >> SHIFT {
             DOTTED => false,

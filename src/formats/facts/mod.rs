@@ -9,7 +9,7 @@ use super::trackio::log_id;
 use crate::base64;
 use crate::json::string_content;
 use crate::span::{Span, SpanStatus};
-use crate::view::{Kind, NodeId, Place, Tree, View};
+use crate::view::{Kind, NodeId, Place, Tree, View, json_into};
 
 pub(crate) use trajectory::fill;
 pub(crate) use values::{json, utf8};
@@ -341,11 +341,13 @@ fn whole(text: Option<String>) -> Option<i64> {
 
 /// The text that a value is; a number as it is spelled.
 fn text(tree: &mut dyn Tree, node: NodeId, written: Written) -> Option<String> {
-    let kind = tree.kind(node);
-    let json = tree.json(node);
-    let content = match kind {
-        Kind::String => string_content(&json)?.into_owned(),
-        Kind::Number | Kind::Bool => json.into_owned(),
+    let content = match tree.kind(node) {
+        Kind::String => string_content(&tree.json(node))?.into_owned(),
+        Kind::Number | Kind::Bool => {
+            let mut json = Vec::new();
+            json_into(tree, node, &mut json);
+            json
+        }
         _ => return None,
     };
     let text = String::from_utf8(content).ok()?;

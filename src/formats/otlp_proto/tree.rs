@@ -218,6 +218,15 @@ impl Tree for OtlpProto<'_> {
         role(node).0 == JSON
     }
 
+    fn double(&self, node: NodeId) -> Option<f64> {
+        let (ITSELF, value) = role(node) else { return None };
+        if self.message(value) != Message::Value {
+            return None;
+        }
+        let field = self.content(value).filter(|field| field.number == DOUBLE)?;
+        Some(f64::from_le_bytes(self.body[field.start..field.end].try_into().ok()?))
+    }
+
     fn len(&mut self, array: NodeId) -> usize {
         match role(array) {
             (JSON, array) => self.json.len(array),

@@ -1,10 +1,8 @@
 //! Values as JSON, for those who read ids; texts as values.
 
-use super::super::span::MAX_LISTS;
 use super::wire::bytes_into;
 use super::{BOOL, DOUBLE, INT, KEY_VALUES, OtlpProto, STRING, VALUES};
 use crate::base64;
-use crate::json::double::print::double_into;
 use crate::json::{quote_into, text_into};
 use crate::view::{NodeId, Text};
 
@@ -21,10 +19,6 @@ impl OtlpProto<'_> {
                     out.push(b'-');
                 }
                 decimal_into((field.value as i64).unsigned_abs(), out);
-            }
-            // Alone exactly; the doubles of a list, which can be long, as masks and lengths need them.
-            DOUBLE if lists == MAX_LISTS => {
-                double_into(f64::from_le_bytes(content.try_into().unwrap_or_default()), out)
             }
             DOUBLE => rough_double_into(content, out),
             VALUES if lists == 0 => out.extend_from_slice(b"[]"),
@@ -94,7 +88,7 @@ fn rough_double_into(bytes: &[u8], out: &mut Vec<u8>) {
     let whole = double as u64;
     let fraction = double - whole as f64;
     // Not to be taken for a whole number.
-    let millionths = if fraction > 0.0 { ((fraction * 1e6) as u64).clamp(1, 999_999) } else { 0 };
+    let millionths = if fraction > 0.0 { ((fraction * 1e6 + 0.5) as u64).clamp(1, 999_999) } else { 0 };
     decimal_into(whole, out);
     let point = out.len();
     decimal_into(1_000_000 + millionths, out);

@@ -1,7 +1,7 @@
 /**
  * Text for traces that are stored already. Trackio keeps the first version of a trace, so an enriched one is written beside it:
  * the same run, step and key, with a `log_id` made of the original's id and, in its metadata, `token2text: { by, revision, source }`.
- * Doing it again finds the versions that are there.
+ * Where Trackio's page would show ids, the texts are its first messages. Doing it again finds the versions that are there.
  */
 import { Token2TextError } from "../errors.js";
 import { elements, memberText, members, textOf } from "./json-text.js";
@@ -37,6 +37,14 @@ import { derivedId, writeBody } from "./trackio-entries.js";
 const MARK = "token2text";
 /** Trackio's search looks into values, not keys. */
 const BY = "token2text";
+/**
+ * Texts as messages, where those of another role are ids. Trackio's list shows the first message of the user in full, and a prompt would
+ * fill it; its conversation shows every message.
+ */
+const MESSAGES = [
+  { kind: "prompt", role: "system", of: "user" },
+  { kind: "response", role: "assistant", of: "assistant" },
+];
 
 /**
  * Reads the traces of a run and writes an enriched version of each that gains text.
@@ -95,7 +103,7 @@ async function enrichPage(traces, { project, revision, ids, enricher, write }) {
       const { text = trace, ...found } = await enriched(trace, enricher);
       looked.push({ id: stored.id, ...found });
       if (text === trace) page.unchanged++;
-      else entries.push({ text: entryOf(text, project, version, { by: BY, revision, source: stored.id }) });
+      else entries.push({ text: entryOf(text, project, version, { by: BY, revision, source: stored.id }, found.report) });
     }
   }
   /** @type {TrackioResult} */
@@ -148,15 +156,57 @@ async function enriched(trace, enricher) {
  * @param {string} project
  * @param {{ logId: string, key: string }} version
  * @param {object} mark
+ * @param {Report} [report] What was found in it.
  */
-function entryOf(trace, project, { logId, key }, mark) {
+function entryOf(trace, project, { logId, key }, mark, report) {
   const parts = members(trace);
   const text = (/** @type {string} */ name, otherwise = "null") => memberText(trace, parts, name) ?? otherwise;
-  const content = `"messages":${text("messages", "[]")},"metadata":${marked(text("metadata", "{}"), mark)},"spans":${text("spans", "[]")}`;
+  const content = `"messages":${withTexts(text("messages", "[]"), trace, report)},"metadata":${marked(text("metadata", "{}"), mark)},"spans":${text("spans", "[]")}`;
   // An array of one: the dashboard then shows the log_id.
   const metrics = `{${JSON.stringify(key)}:[{"_type":"trackio.trace",${content}}]}`;
   const place = `"run":${text("run")},"run_id":${text("run_id")},"step":${text("step")}`;
   return `{"project":${JSON.stringify(project)},${place},"config":null,"log_id":"${logId}","metrics":${metrics}}`;
+}
+
+/**
+ * The messages of a version: texts come before those in which verl's client has put ids.
+ *
+ * @param {string} messages
+ * @param {string} trace
+ * @param {Report} [report]
+ */
+function withTexts(messages, trace, report) {
+  if (messages[0] !== "[") return messages;
+  const present = elements(messages).map(({ start, end }) => messages.slice(start, end));
+  const added = MESSAGES.flatMap(({ kind, role, of }) => {
+    const path = report?.fields.find((field) => field.kind === kind && field.textPath?.startsWith("/metadata/"))?.textPath;
+    const text = path === undefined ? undefined : stringAt(trace, path);
+    return text === undefined || isReadable(present, of) ? [] : [`{"role":"${role}","content":${text}}`];
+  });
+  if (added.length === 0) return messages;
+  return `[${[...added, ...present].join(",")}]`;
+}
+
+/** Whether the first message of a role is a text, and not JSON. @param {string[]} messages @param {string} role */
+function isReadable(messages, role) {
+  for (const message of messages) {
+    if (message[0] !== "{") continue;
+    const parts = members(message);
+    if (memberText(message, parts, "role") === `"${role}"`) return /^"(?![[{])/.test(memberText(message, parts, "content") ?? "");
+  }
+  return false;
+}
+
+/** The JSON text of the string at an address of a report, if there is one. @param {string} trace @param {string} path */
+function stringAt(trace, path) {
+  let value = trace;
+  for (const step of path.split("/").slice(1)) {
+    const key = step.replaceAll("~1", "/").replaceAll("~0", "~");
+    const part = value[0] === "{" ? members(value).get(key) : value[0] === "[" ? elements(value)[Number(key)] : undefined;
+    if (!part) return undefined;
+    value = value.slice(part.start, part.end);
+  }
+  return value[0] === '"' ? value : undefined;
 }
 
 /** Metadata that is no object, or has another member with this name, stays as it is. @param {string} metadata @param {object} mark */

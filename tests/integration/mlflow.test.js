@@ -1,12 +1,6 @@
 /** The exporter and the reader against a real server of MLflow. The command is in mlflow-command.test.js. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { withRetry } from "../../pkg/exporters/mlflow.js";
 import { bytesField, fixed64Field, textField } from "../../pkg/exporters/wire.js";
 import { read } from "../../pkg/node.js";
@@ -300,26 +294,4 @@ test("spans are stored as bodies are: the tags of their trajectory, their texts 
   const wrong = /** @type {any} */ ([{ output: 1 }]);
   const { status, error } = /** @type {any} */ (await exporter(experiment).export(wrong));
   assert.deepEqual([status, error.code], ["failure", "invalid_body"]);
-});
-
-const PKG = fileURLToPath(new URL("../../pkg", import.meta.url));
-
-test("the entry alone writes spans in Node; its file without an entry says what is missing", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "token2text-"));
-  mkdirSync(join(folder, "node_modules"));
-  symlinkSync(PKG, join(folder, "node_modules/token2text"));
-  const experiment = fresh();
-  const [span] = rollout();
-  /** @param {string} entry */
-  const exported = async (entry) => {
-    const program = `import { MlflowExporter } from ${JSON.stringify(entry)};
-      const { status, error } = await new MlflowExporter(${JSON.stringify({ url: server.url, experiment })}).export(${JSON.stringify([span])});
-      console.log(status, error?.code ?? "")`;
-    const { stdout } = await promisify(execFile)(process.execPath, ["--input-type=module", "-e", program], { cwd: folder });
-    return stdout.trim();
-  };
-  assert.equal(await exported(join(PKG, "exporters/mlflow.js")), "failure not_initialised");
-  assert.equal(await exported("token2text/exporters/mlflow"), "success");
-  assert.deepEqual((await python.ask("traces", experiment)).map((/** @type {any} */ { id }) => id), [`tr-${span.traceId}`]);
-  rmSync(folder, { recursive: true });
 });

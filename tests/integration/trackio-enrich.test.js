@@ -52,17 +52,20 @@ for (const { name, body, logs, project, expected, tokenizer } of captures) {
     const versions = traces.filter(isVersion);
     assert.deepEqual(traces.filter((trace) => !isVersion(trace)), originals);
     assert.match(first.stderr, new RegExp(`1 run, ${originals.length} traces: ${versions.length} versions written\n`));
+    let told = 0;
     for (const version of versions) {
       const { source, revision } = version.metadata.token2text;
       const original = originals.find(({ id }) => id === source);
       assert.equal(revision, 1);
       assert.equal(version.index, 0);
       for (const member of ["key", "run", "run_id", "step"]) assert.deepEqual(version[member], original[member]);
+      told += withoutTold(version, original);
       for (const member of ["messages", "metadata", "spans"]) assert.deepEqual(withoutAdded(version[member], original[member]), asRead(original[member]), source);
     }
     const [{ id: runId }] = await new TrackioReader({ url: server.url }).runs(project);
     const found = await new TrackioReader({ url: server.url }).traces({ project, runId, search: "token2text" });
     assert.deepEqual(JSON.parse(Buffer.from(found).toString()).data.map((/** @type {any} */ { id }) => id), versions.map(({ id }) => id));
+    assert.ok(told > 0);
     assert.ok(compareTexts(logs, expected, versions) > 0);
 
     const before = await server.ask("stored");
@@ -71,6 +74,21 @@ for (const { name, body, logs, project, expected, tokenizer } of captures) {
     assert.match(second.stderr, new RegExp(`: 0 versions written\n${versions.length} versions already there\n`));
     assert.deepEqual(await server.ask("stored"), before, "a second time has changed something");
   });
+}
+
+/** Takes the messages out that were put before the others, which are texts of the trace; gives their number. @param {any} version @param {any} original */
+function withoutTold(version, original) {
+  if (!Array.isArray(original.messages)) return 0;
+  const told = version.messages.splice(0, version.messages.length - original.messages.length);
+  for (const { role, content, ...rest } of told) {
+    assert.deepEqual(rest, {});
+    const isPrompt = role === "system";
+    const member = `${isPrompt ? "prompt" : "response"}_text":${JSON.stringify(content)}`;
+    assert.ok(JSON.stringify(version.metadata).includes(member), member);
+    const first = original.messages.find((/** @type {any} */ message) => message.role === (isPrompt ? "user" : "assistant"));
+    assert.ok(first === undefined || /^[[{]/.test(first.content), "a text was there already");
+  }
+  return told.length;
 }
 
 /**

@@ -71,12 +71,7 @@ impl Sieve {
 
 /// Takes the keys of a condition in place of those from `known` on, if they are rarer: one of each pointer that may meet
 /// it, of which the least rare counts.
-fn take_rarer<'p>(
-    pointers: &mut dyn Iterator<Item = &'p Pointer>,
-    known: usize,
-    rarity: &mut u32,
-    hashes: &mut Vec<u32>,
-) {
+fn take_rarer(pointers: &mut dyn Iterator<Item = &Pointer>, known: usize, rarity: &mut u32, hashes: &mut Vec<u32>) {
     let start = hashes.len();
     let mut least = u32::MAX;
     for pointer in pointers {

@@ -84,7 +84,8 @@ async function show({ name }, { url, log, command, env, stored, address }, token
   const args = [...command, "--tokenizer", tokenizer];
   step(`token2text ${args.join(" ")}`);
   if (!(await succeeds("node", ["pkg/bin/token2text.js", ...args], { env: { ...process.env, ...env } }))) throw new Error("the command failed");
-  const found = new Set((await stored()).flatMap((body) => read(body)).flatMap(({ inputs, output }) => [...textsIn(inputs), ...textsIn(output)]));
+  const spans = (await Promise.all((await stored()).map((body) => read(body)))).flat();
+  const found = new Set(spans.flatMap(({ inputs, output }) => [...textsIn(inputs), ...textsIn(output)]));
   const expected = expectedTexts();
   const missing = expected.filter((text) => !found.has(text));
   if (missing.length > 0) throw new Error(`of ${expected.length} texts ${missing.length} are not on the server`);
@@ -118,9 +119,9 @@ function succeeded({ status, error }) {
  * The calls of the recording as spans, each loop with the calls in it: verl's loop is recorded after them. When they were is not in
  * the recording.
  */
-function rollouts() {
+async function rollouts() {
   const now = Date.now();
-  const calls = read(readFileSync(join(CAPTURE, "calls.jsonl")));
+  const calls = await read(readFileSync(join(CAPTURE, "calls.jsonl")));
   let traceId = "";
   let loopId = "";
   return calls
@@ -147,7 +148,7 @@ async function startMlflow() {
     env: {},
     command: ["mlflow", "enrich", "--tracking-uri", server.url, "--experiment", PROJECT, "--mode", "in-place"],
     dispose: () => server.dispose(),
-    log: async () => succeeded(await new MlflowExporter(options).export(rollouts())),
+    log: async () => succeeded(await new MlflowExporter(options).export(await rollouts())),
     async stored() {
       for await (const info of reader.search()) traces.push(info);
       return Promise.all(traces.map(({ trace_id }) => reader.spans(trace_id)));
@@ -165,7 +166,7 @@ async function startTrackio() {
     env: { TRACKIO_WRITE_TOKEN: writeToken },
     command: ["trackio", "enrich", "--server", url, "--project", PROJECT, "--drop-ids"],
     dispose: () => server.dispose(),
-    log: async () => succeeded(await new TrackioExporter({ url, writeToken, project: PROJECT, run: "qwen3" }).export(rollouts())),
+    log: async () => succeeded(await new TrackioExporter({ url, writeToken, project: PROJECT, run: "qwen3" }).export(await rollouts())),
     async stored() {
       const reader = new TrackioReader({ url });
       const runs = await reader.runs(PROJECT);

@@ -285,7 +285,7 @@ test("spans are stored as bodies are: the tags of their trajectory, their texts 
   assert.equal((await python.ask("traces", experiment)).length, 1);
 
   // What `read` gives of the stored trace, enriched, and sent to the same place.
-  const stored = read(await reader(experiment).spans(ids.id)).map((span) => enricher.enrich(span).span);
+  const stored = (await read(await reader(experiment).spans(ids.id))).map((span) => enricher.enrich(span).span);
   isStored(await exporter(experiment).export(stored));
   const now = await python.ask("trace", ids.id);
   assert.equal(now.response, DECODED);

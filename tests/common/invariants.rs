@@ -124,7 +124,13 @@ pub fn tokenizer(data: &[u8]) {
             assert_eq!(tokenizer.decode(ids, options), again.decode(ids, options));
         }
     }
-    assert_eq!(tokenizer.info(), again.info());
+    let (info, packed) = (tokenizer.info(), again.info());
+    assert_eq!(
+        (info.vocab_size, info.decoder, info.special_tokens),
+        (packed.vocab_size, packed.decoder, packed.special_tokens)
+    );
+    // A regular expression that was applied to every token when the file was read is not needed again.
+    assert!(info.engine == packed.engine || (info.engine, packed.engine) == ("general", "table"));
 }
 
 /// Tokenizers of several kinds: a table, one that joins words, a chain of decoders.

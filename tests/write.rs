@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::LazyLock;
 
 mod common;
 #[path = "common/written.rs"]
@@ -35,11 +36,16 @@ fn write_bodies(name: &str, json: &str) -> PathBuf {
     folder
 }
 
-/// Has the folders read by the backends' own code; the first run installs it.
-fn check(folders: &[PathBuf]) {
+/// The Python that has the backends' own code; the first run installs it, and tests run at the same time.
+static PYTHON: LazyLock<PathBuf> = LazyLock::new(|| {
     let venv = Command::new(root().join("scripts/venv.sh")).arg("write").output().unwrap();
     assert!(venv.status.success(), "{}", String::from_utf8_lossy(&venv.stderr));
-    let python = root().join(String::from_utf8(venv.stdout).unwrap().trim());
+    root().join(String::from_utf8(venv.stdout).unwrap().trim())
+});
+
+/// Has the folders read by the backends' own code.
+fn check(folders: &[PathBuf]) {
+    let python = PYTHON.as_path();
     let script = root().join("tests/oracle/write_check.py");
     let checked = Command::new(python).arg(script).args(folders).output().unwrap();
     let (out, err) = (String::from_utf8_lossy(&checked.stdout), String::from_utf8_lossy(&checked.stderr));

@@ -36,6 +36,11 @@ www/node_modules/.package-lock.json: www/package.json www/package-lock.json | pr
 	npm ci --prefix www
 	@touch $@
 
+# Its dependency token2text is a link to pkg/.
+collector/node_modules/.package-lock.json: collector/package.json collector/package-lock.json | prerequisites
+	npm ci --prefix collector
+	@touch $@
+
 tests/packaging/node_modules/.package-lock.json: tests/packaging/package.json tests/packaging/package-lock.json | prerequisites
 	npm ci --prefix tests/packaging
 	@touch $@
@@ -94,6 +99,7 @@ test: prerequisites-test ## everything below, setting up what it needs
 	@$(MAKE) test-js
 	@$(MAKE) test-packaging
 	@$(MAKE) test-integration
+	@$(MAKE) test-collector
 	@echo "ok: everything"
 
 .PHONY: fmt-check
@@ -149,10 +155,11 @@ size: ## the WebAssembly that every page loads is small
 	$(call done,size)
 
 .PHONY: types
-types: build www/node_modules/.package-lock.json tests/packaging/node_modules/.package-lock.json ## the JavaScript agrees with its types
+types: build www/node_modules/.package-lock.json collector/node_modules/.package-lock.json tests/packaging/node_modules/.package-lock.json ## the JavaScript agrees with its types
 	npx --no-install tsc -p tsconfig.json
 	npx --no-install tsc -p tsconfig.tools.json
 	npx --no-install tsc -p www/tsconfig.json
+	npx --no-install tsc -p collector/tsconfig.json
 	$(call done,types)
 
 .PHONY: test-js
@@ -172,6 +179,13 @@ test-integration: build tools-test fetch-tokenizers ## exporters and readers aga
 	@scripts/venv.sh trackio > /dev/null
 	node tests/integration/run.js
 	$(call done,integration tests)
+
+.PHONY: test-collector
+test-collector: build tools-test fetch-tokenizers collector/node_modules/.package-lock.json ## the collector with real clients and real servers
+	@scripts/venv.sh integration > /dev/null
+	@scripts/venv.sh trackio > /dev/null
+	node tests/collector/run.js
+	$(call done,collector tests)
 
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZ_SECONDS (120); needs a nightly compiler and cargo-fuzz

@@ -1,0 +1,144 @@
+/** What the parts of the collector say to each other. */
+
+/** Who stores the traces. `otlp`: anyone who takes OTLP. */
+export type Backend = "mlflow" | "trackio" | "weave" | "otlp";
+
+/** Where a server listens. The host is a loopback address unless another was asked for. */
+export interface Address {
+  host: string;
+  /** 0: any that is free. */
+  port: number;
+}
+
+/** One listener whose requests go on to one backend. */
+export interface RelayTarget {
+  backend: Backend;
+  listen: Address;
+  /** `http:` or `https:`; with a path if the backend stands under one, without a slash at its end. */
+  upstream: URL;
+}
+
+/** Where received spans are sent. */
+export interface ExportTarget {
+  backend: Backend;
+  url: string;
+  /** Further options of the exporter, as written: `experiment`, `project`, `token`, `headers`, ... */
+  options: Record<string, unknown>;
+}
+
+/** Everything that was asked for, checked, with defaults. */
+export interface Configuration {
+  /** The first pattern that matches the model's name counts; `*` also takes spans without a model. Paths are absolute. */
+  tokenizers: { pattern: string; file: string }[];
+  tokenizerOptions: { config?: string; compat?: "tokenizers" | "transformers4" | "transformers5" };
+  /** As for an Enricher of token2text. */
+  enrichment: {
+    layouts?: (string | object)[];
+    existing: "keep" | "replace";
+    skipSpecialTokens: boolean;
+    ids: "keep" | "drop";
+    maxTextChars?: number;
+  };
+  relays: RelayTarget[];
+  /** Whether traces get their texts when they are read through a relay. */
+  enrichReads: boolean;
+  receive?: Address;
+  exports: ExportTarget[];
+  /** The share of samples that are decoded by relays and exported after receiving: above 0, at most 1. */
+  sample: number;
+  /** Threads. */
+  workers: number;
+  /** Folder of packed tokenizers; without one, none are kept. */
+  cacheFolder?: string;
+  limits: {
+    /** Most milliseconds for enriching one body; over it the body goes on as it came. */
+    enrichMillis: number;
+    /** Most bytes of a body, after decompression. */
+    bodyBytes: number;
+    /** Most bytes of all bodies that are held at once. */
+    heldBytes: number;
+    /** A worker whose WebAssembly has grown beyond that is replaced after its body. */
+    workerBytes: number;
+    /** Most milliseconds that what is under way may take after the signal to stop. */
+    drainMillis: number;
+  };
+  /** Where /health and /metrics are. */
+  admin?: Address;
+  access: {
+    /** The bearer token of those who send to `receive` and read `admin`. */
+    token?: string;
+    /** Further names by which listeners may be addressed (`Host`); loopback names and the address itself always are. */
+    hosts: string[];
+    /** Origins of pages that may call (`CORS`). */
+    origins: string[];
+  };
+  logLevel: "trace" | "debug" | "info" | "warn" | "error" | "silent";
+}
+
+/** One body to be enriched. */
+export interface EnrichmentRequest {
+  body: Uint8Array;
+  contentType?: string;
+  /** Path of the request, from which the format can be told. */
+  url: string;
+  /** A stop from outside: nobody waits any more. */
+  signal?: AbortSignal;
+}
+
+/** Why a body goes on as it came: a stable code, also the label of the metric. */
+export type Undecoded =
+  | "not_sampled"
+  | "too_large"
+  | "overloaded"
+  | "timeout"
+  | "worker_lost"
+  | "unsupported_encoding"
+  | "invalid_encoding"
+  | "error";
+
+/** What became of a body. `totals` are those of the report of token2text; `reasons` counts skipped fields by reason. */
+export type Enrichment =
+  | { outcome: "enriched" | "unchanged"; body: Uint8Array; format: string; totals: import("token2text").Report["totals"]; warnings: { code: string; message: string }[] }
+  | { outcome: "undecoded"; reason: Undecoded; /** For the log; holds nothing of the body. */ message: string };
+
+/** The pool of workers. */
+export interface Enrichments {
+  /** Never fails and never changes what it is given. */
+  enrich(request: EnrichmentRequest): Promise<Enrichment>;
+  /** Whether workers are ready, and what they use. */
+  health(): { ready: boolean; workers: number; tokenizers: { pattern: string; file: string; loadedAt: string; error?: string }[] };
+  close(): Promise<void>;
+}
+
+/** Counters for /metrics. Every method is cheap and never fails. */
+export interface Metrics {
+  /** A request that has arrived. `kind`: `write` and `read` of traces; `other` is passed through. */
+  received(labels: { listener: string; kind: "write" | "read" | "other" }): void;
+  /** A body that was offered to the pool, and what became of it. */
+  enriched(labels: { listener: string }, result: Enrichment, seconds: number): void;
+  /** An answer that was given. `status` 0: the connection was closed as the backend did. `seconds`: of the whole request. */
+  answered(labels: { listener: string; status: number }, seconds: number): void;
+  /** An export that has ended. */
+  exported(labels: { backend: Backend; status: "success" | "retryable" | "failure" }, seconds: number): void;
+  /** The text of /metrics. */
+  text(): Promise<string>;
+  contentType: string;
+}
+
+/** What a part that listens is given. */
+export interface Context {
+  configuration: Configuration;
+  enrichments: Enrichments;
+  metrics: Metrics;
+  log: import("pino").Logger;
+}
+
+/** A part that listens. */
+export interface Listener {
+  /** `relay mlflow`, `receive`, `admin`. */
+  name: string;
+  /** Where it listens, with the port that it got. */
+  address: Address;
+  /** Stops taking connections, waits for requests that are under way, then closes. */
+  close(): Promise<void>;
+}

@@ -45,7 +45,7 @@ export function forPeople(output, hasColours) {
       const { level, time, msg, err, ...rest } = JSON.parse(line);
       const [name, code] = LEVELS[level] ?? [String(level), 0];
       const facts = Object.entries(rest).map(([key, value]) => `  ${colour(90, `${key}=`)}${plain(value)}`);
-      const cause = err === undefined ? "" : `  ${colour(90, "error=")}${err.message}${level >= 50 && err.stack ? `\n${err.stack}` : ""}`;
+      const cause = err === undefined ? "" : `  ${colour(90, "error=")}${escaped(err.message)}${level >= 50 && err.stack ? `\n${err.stack}` : ""}`;
       output.write(`${colour(90, time.slice(11, 19))} ${colour(code, name)} ${escaped(`${msg ?? ""}`)}${facts.join("")}${cause}\n`);
     },
   };
@@ -58,5 +58,5 @@ function plain(value) {
 
 /** Text from outside must not steer the terminal. @param {string} text */
 function escaped(text) {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }

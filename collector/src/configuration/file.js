@@ -36,10 +36,9 @@ export function fromFile(options, name, from, problems) {
     return given;
   }
   for (const [key, member] of Object.entries(value)) {
-    const place = placeOf(file, [key]);
     const option = options.find((option) => keyOf(option) === key);
-    if (option === undefined) place.fail(`there is no such option${didYouMean(key, options.map(keyOf))}`);
-    else given.set(option.name, { value: member, place });
+    if (option === undefined) placeOf(file, [key], "key").fail(`there is no such option${didYouMean(key, options.map(keyOf))}`);
+    else given.set(option.name, { value: member, place: placeOf(file, [key]) });
   }
   return given;
 }
@@ -54,12 +53,12 @@ function plain(file) {
   }
 }
 
-/** @param {File} file @param {(string | number)[]} path @returns {Place} */
-function placeOf(file, path) {
+/** @param {File} file @param {(string | number)[]} path @param {"value" | "key"} [part] @returns {Place} */
+function placeOf(file, path, part = "value") {
   const names = path.map((key, index) => (typeof key === "number" ? `[${key}]` : index > 0 ? `.${key}` : key)).join("");
-  const at = position(file.name, file.counter, offsetOf(file.document, path));
+  const at = position(file.name, file.counter, offsetOf(file.document, path, part));
   const { fail } = plainPlace(names === "" ? at : `${at}: ${names}`, file.folder, file.problems);
-  return { label: at, folder: file.folder, inside: (key) => placeOf(file, [...path, key]), fail };
+  return { label: at, folder: file.folder, inside: (key, part) => placeOf(file, [...path, key], part), fail };
 }
 
 /**
@@ -67,12 +66,14 @@ function placeOf(file, path) {
  *
  * @param {import("yaml").Document} document
  * @param {(string | number)[]} path
+ * @param {"value" | "key"} part
  */
-function offsetOf(document, path) {
+function offsetOf(document, path, part) {
   /** @type {any} */
   let node = document.contents;
   let offset = node?.range?.[0] ?? 0;
-  for (const key of path) {
+  for (const [index, key] of path.entries()) {
+    const isValue = part === "value" || index < path.length - 1;
     if (isAlias(node)) node = node.resolve(document);
     const pair = isMap(node) ? node.items.find(({ key: name }) => String(isScalar(name) ? name.value : name) === key) : undefined;
     /** @type {any} */
@@ -80,7 +81,7 @@ function offsetOf(document, path) {
     /** @type {any} */
     const name = pair?.key;
     if (member === undefined && name === undefined) return offset;
-    offset = (isScalar(member) && member.value !== null ? member.range : (name ?? member)?.range)?.[0] ?? offset;
+    offset = (isValue && isScalar(member) && member.value !== null ? member.range : (name ?? member)?.range)?.[0] ?? offset;
     node = member;
   }
   return offset;

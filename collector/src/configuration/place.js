@@ -16,7 +16,7 @@ export class ConfigurationError extends Error {
  * @typedef {object} Place
  * @property {string} label
  * @property {string} folder What relative paths begin at.
- * @property {(key: string | number) => Place} inside The place of a member.
+ * @property {(key: string | number, part?: "value" | "key") => Place} inside The place of a member, of its value or its key.
  * @property {(message: string) => undefined} fail Notes what is wrong; the value is then left out.
  */
 

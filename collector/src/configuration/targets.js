@@ -157,7 +157,7 @@ function exportOf({ backend: name, url: to, ...given }, place, env) {
     else if (WITH_HEADERS.includes(backend) && /^header(-env)?$/.test(head) && /^[\w!#$%&'*+.^`|~-]+$/.test(header)) {
       read = valueFrom(head.slice("header".length), raw, at, env);
       if (read !== undefined) headers[header] = /** @type {string} */ (read);
-    } else at.fail(`an export to ${backend} has no \`${key}\`; it has ${names.join(", ")}${didYouMean(key, names)}`);
+    } else place.inside(key, "key").fail(`an export to ${backend} has no \`${key}\`; it has ${names.join(", ")}${didYouMean(key, names)}`);
     if (read === undefined) isGood = false;
     else if (row) {
       if (options[row.option] !== undefined) isGood = at.fail(`\`${key}\` says again what another one says; leave one of them out`) ?? false;
@@ -183,7 +183,7 @@ function valueFrom(from, raw, place, env) {
 
 /** @param {Record<string, unknown>} more @param {string[]} known @param {Place} place */
 function refuseUnknown(more, known, place) {
-  for (const key of Object.keys(more)) place.inside(key).fail(`there is no key \`${key}\`; they are ${known.join(", ")}${didYouMean(key, known)}`);
+  for (const key of Object.keys(more)) place.inside(key, "key").fail(`there is no key \`${key}\`; they are ${known.join(", ")}${didYouMean(key, known)}`);
 }
 
 /** @param {string} text @param {string} sign @returns {[string, string]} */

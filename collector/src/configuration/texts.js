@@ -35,7 +35,7 @@ export const tokenizer = {
 
 /** @param {Record<string, unknown>} value @param {Place} place */
 function fromObject({ pattern = "*", file, ...more }, place) {
-  for (const key of Object.keys(more)) place.inside(key).fail("there is no such key; a tokenizer has pattern and file");
+  for (const key of Object.keys(more)) place.inside(key, "key").fail("there is no such key; a tokenizer has pattern and file");
   const name = scalar(file, place.inside("file"), "the path of a tokenizer.json");
   const models = scalar(pattern, place.inside("pattern"), "a pattern on the names of models, such as Qwen/*");
   return name === undefined || models === undefined ? undefined : found(models, name, place.inside("file"));

@@ -43,6 +43,7 @@ export async function main(args) {
 /** @param {import("./configuration/load.js").Loaded} loaded */
 async function check(loaded) {
   const { tokenizers, tokenizerOptions } = loaded.configuration;
+  const { createExports } = await import("./receive/exports.js");
   /** @type {string[]} */
   const problems = [];
   for (const { file } of tokenizers) {
@@ -51,6 +52,11 @@ async function check(loaded) {
     } catch (error) {
       problems.push(`--tokenizer: ${inWords(error)}`);
     }
+  }
+  try {
+    createExports(loaded.configuration.exports);
+  } catch (error) {
+    problems.push(`--export: ${inWords(error)}`);
   }
   if (problems.length > 0) return refuse(problems);
   for (const warning of loaded.warnings) process.stderr.write(`${NAME}: warning: ${warning}\n`);
@@ -70,7 +76,7 @@ async function serve(configuration, log) {
     collector = await Promise.race([starting, stop]);
   } catch (error) {
     process.stderr.write(`${NAME}: ${inWords(error)}\n`);
-    return error instanceof Token2TextError ? 2 : 1;
+    return isOptions(error) ? 2 : 1;
   }
   if (typeof collector === "string") return 0;
   for (const listener of collector.listeners) announce(listener, configuration, log);
@@ -104,9 +110,14 @@ function announce({ name, address }, { relays, exports }, log) {
   const url = clientUrl(address);
   const what = name.replace(/^relay /, "");
   const relay = relays.find(({ backend, listen }) => what === backend && listen.host === address.host && [0, address.port].includes(listen.port));
-  const to = relay ? [relay.upstream.href] : what === "receive" ? exports.map(({ url }) => new URL(url).origin) : [];
+  const to = relay ? [relay.upstream.href.replace(/\/$/, "")] : what === "receive" ? exports.map(({ url }) => new URL(url).origin) : [];
   const set = TO_SET[what]?.(url);
   log.info({ listener: name, address: showAddress(address), ...(to.length > 0 && { to: to.join(" ") }) }, set ? `listens; set ${set}` : "listens");
+}
+
+/** Whether what was given is at fault: an option of an exporter, or a tokenizer. @param {unknown} error */
+function isOptions(error) {
+  return error instanceof Token2TextError || (error instanceof Error && error.cause instanceof Token2TextError);
 }
 
 /** @param {unknown} error */

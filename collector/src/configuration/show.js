@@ -3,7 +3,7 @@ import { stringify } from "yaml";
 import { DEFAULTS } from "./defaults.js";
 import { yesOrNo } from "./kinds.js";
 import { ACTIONS, flagOf, keyOf, valueOf, variableOf } from "./options.js";
-import { EXPORT_OPTIONS } from "./targets.js";
+import { EXPORT_OPTIONS, WITH_HEADERS } from "./targets.js";
 
 /** @typedef {import("./options.js").Option} Option */
 /** @typedef {import("../types.js").Configuration} Configuration */
@@ -95,7 +95,7 @@ function wrap(text, width) {
 function exportNames() {
   const rows = Object.entries(EXPORT_OPTIONS).map(([backend, names]) => {
     const words = Object.entries(names).map(([name, { isNeeded }]) => (isNeeded ? `${name} (needed)` : name));
-    const headers = backend === "mlflow" || backend === "otlp" ? ["header.NAME"] : [];
+    const headers = WITH_HEADERS.includes(/** @type {any} */ (backend)) ? ["header.NAME"] : [];
     return `  ${backend.padEnd(8)} ${[...words, ...headers].join(", ")}\n`;
   });
   return `Names for --export BACKEND=URL,NAME=VALUE,...:\n${rows.join("")}  A secret is better taken from a variable (token-env=VARIABLE, header-env.NAME=VARIABLE) or a file (token-file=FILE).\n`;

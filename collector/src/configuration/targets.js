@@ -85,14 +85,13 @@ export const EXPORT_OPTIONS = {
   },
   trackio: {
     project: { option: "project", isNeeded: true },
-    run: { option: "run", isNeeded: true },
-    "run-id": { option: "runId" },
-    "write-token": { option: "writeToken", isSecret: true },
+    run: { option: "run" },
+    token: { option: "token", isSecret: true },
     "hf-token": { option: "hfToken", isSecret: true },
   },
   weave: {
     project: { option: "project", isNeeded: true },
-    "api-key": { option: "apiKey", isSecret: true },
+    token: { option: "token", isSecret: true },
   },
   otlp: {
     token: { option: "token", isSecret: true },
@@ -100,7 +99,7 @@ export const EXPORT_OPTIONS = {
   },
 };
 /** Backends whose exporters send headers that are given. @type {Backend[]} */
-const WITH_HEADERS = ["mlflow", "otlp"];
+export const WITH_HEADERS = ["mlflow", "weave", "otlp"];
 
 /**
  * `BACKEND=URL,NAME=VALUE,...`, or in a file an object with `backend`, `url` and the same names. A secret may be taken from a

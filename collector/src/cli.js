@@ -1,6 +1,5 @@
 /** The command `token2text-collector`. */
 import { readFileSync } from "node:fs";
-import { Tokenizer, Token2TextError } from "token2text";
 import { clientUrl, showAddress } from "./configuration/kinds.js";
 import { load } from "./configuration/load.js";
 import { helpText, showConfiguration } from "./configuration/show.js";
@@ -19,6 +18,14 @@ const TO_SET = {
   weave: (url) => `WF_TRACE_SERVER_URL=${url}`,
   otlp: (url) => `OTEL_EXPORTER_OTLP_ENDPOINT=${url} OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf`,
   receive: (url) => `OTEL_EXPORTER_OTLP_ENDPOINT=${url} OTEL_EXPORTER_OTLP_PROTOCOL=http/protobuf`,
+};
+
+/** Why an address cannot be listened on. @type {Record<string, string>} */
+const REASONS = {
+  EADDRINUSE: "another program listens there",
+  EACCES: "this user may not listen there",
+  EADDRNOTAVAIL: "this machine has no such address",
+  ENOTFOUND: "there is no such name",
 };
 
 /**
@@ -40,26 +47,17 @@ export async function main(args) {
   return serve(configuration, log);
 }
 
-/** @param {import("./configuration/load.js").Loaded} loaded */
+/** Does what a start does, but listens nowhere. @param {import("./configuration/load.js").Loaded} loaded */
 async function check(loaded) {
-  const { tokenizers, tokenizerOptions } = loaded.configuration;
-  const { createExports } = await import("./receive/exports.js");
-  /** @type {string[]} */
-  const problems = [];
-  for (const { file } of tokenizers) {
-    try {
-      (await Tokenizer.load(file, tokenizerOptions)).free();
-    } catch (error) {
-      problems.push(`--tokenizer: ${inWords(error)}`);
-    }
-  }
+  const { configuration, warnings } = loaded;
+  const [{ createEnrichments }, { createExports }] = await Promise.all([import("./enrichment/pool.js"), import("./receive/exports.js")]);
   try {
-    createExports(loaded.configuration.exports);
+    createExports(configuration.exports);
+    await (await createEnrichments(configuration, createLog("silent"))).close();
   } catch (error) {
-    problems.push(`--export: ${inWords(error)}`);
+    return refuse([inWords(error)]);
   }
-  if (problems.length > 0) return refuse(problems);
-  for (const warning of loaded.warnings) process.stderr.write(`${NAME}: warning: ${warning}\n`);
+  for (const warning of warnings) process.stderr.write(`${NAME}: warning: ${warning}\n`);
   return print(showConfiguration(loaded));
 }
 
@@ -76,7 +74,7 @@ async function serve(configuration, log) {
     collector = await Promise.race([starting, stop]);
   } catch (error) {
     process.stderr.write(`${NAME}: ${inWords(error)}\n`);
-    return isOptions(error) ? 2 : 1;
+    return isAboutAddress(error) ? 1 : 2;
   }
   if (typeof collector === "string") return 0;
   for (const listener of collector.listeners) announce(listener, configuration, log);
@@ -115,22 +113,16 @@ function announce({ name, address }, { relays, exports }, log) {
   log.info({ listener: name, address: showAddress(address), ...(to.length > 0 && { to: to.join(" ") }) }, set ? `listens; set ${set}` : "listens");
 }
 
-/** Whether what was given is at fault: an option of an exporter, or a tokenizer. @param {unknown} error */
-function isOptions(error) {
-  return error instanceof Token2TextError || (error instanceof Error && error.cause instanceof Token2TextError);
+/** Whether it may be well the next time: all else that keeps it from starting was given so. @param {unknown} error */
+function isAboutAddress(error) {
+  return ["listen", "getaddrinfo"].includes(/** @type {NodeJS.ErrnoException} */ (error).syscall ?? "");
 }
 
 /** @param {unknown} error */
 function inWords(error) {
-  const { code, address, port, message } = /** @type {NodeJS.ErrnoException & { address?: string, port?: number }} */ (error);
-  /** @type {Record<string, string>} */
-  const reasons = {
-    EADDRINUSE: "another program listens there",
-    EACCES: "this user may not listen there",
-    EADDRNOTAVAIL: "this machine has no such address",
-  };
-  const reason = reasons[code ?? ""];
-  return reason && port !== undefined ? `cannot listen on ${showAddress({ host: String(address), port })}: ${reason}` : message;
+  const { code = "", address, port, hostname, message } = /** @type {NodeJS.ErrnoException & { address?: string, port?: number, hostname?: string }} */ (error);
+  const place = address === undefined ? hostname : showAddress({ host: address, port: port ?? 0 });
+  return isAboutAddress(error) && code in REASONS ? `cannot listen on ${place}: ${REASONS[code]}` : message;
 }
 
 /** @param {string[]} lines */

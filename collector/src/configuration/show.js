@@ -3,7 +3,7 @@ import { stringify } from "yaml";
 import { DEFAULTS } from "./defaults.js";
 import { yesOrNo } from "./kinds.js";
 import { ACTIONS, flagOf, keyOf, valueOf, variableOf } from "./options.js";
-import { EXPORT_OPTIONS, WITH_HEADERS } from "./targets.js";
+import { BACKENDS, EXPORT_OPTIONS, exportNames } from "./targets.js";
 
 /** @typedef {import("./options.js").Option} Option */
 /** @typedef {import("../types.js").Configuration} Configuration */
@@ -57,7 +57,7 @@ export function helpText(options) {
     return `${group}:\n${lines.join("")}`;
   });
   const actions = ACTIONS.map(({ name, short, placeholder, help }) => entry(flagsOf(name, short, placeholder), help));
-  return `${USAGE}\n${groups.join("\n")}\nThis command:\n${actions.join("")}\n${exportNames()}${NOTES}`;
+  return `${USAGE}\n${groups.join("\n")}\nThis command:\n${actions.join("")}\n${exportHelp()}${NOTES}`;
 }
 
 /** @param {Option} option */
@@ -92,13 +92,9 @@ function wrap(text, width) {
 }
 
 /** What may follow the URL of --export. */
-function exportNames() {
-  const rows = Object.entries(EXPORT_OPTIONS).map(([backend, names]) => {
-    const words = Object.entries(names).map(([name, { isNeeded }]) => (isNeeded ? `${name} (needed)` : name));
-    const headers = WITH_HEADERS.includes(/** @type {any} */ (backend)) ? ["header.NAME"] : [];
-    return `  ${backend.padEnd(8)} ${[...words, ...headers].join(", ")}\n`;
-  });
-  return `Names for --export BACKEND=URL,NAME=VALUE,...:\n${rows.join("")}  A secret is better taken from a variable (token-env=VARIABLE, header-env.NAME=VARIABLE) or a file (token-file=FILE).\n`;
+function exportHelp() {
+  const rows = BACKENDS.map((backend) => entry(`  ${backend}`, exportNames(backend).map((name) => (EXPORT_OPTIONS[backend][name]?.isNeeded ? `${name} (needed)` : name)).join(", ")));
+  return `Names for --export BACKEND=URL,NAME=VALUE,...; -env names a variable that holds the value, -file a file:\n${rows.join("")}`;
 }
 
 const USAGE = `token2text-collector: puts text next to token ids in LLM traces on their way to MLflow, Trackio, Weave or OTLP

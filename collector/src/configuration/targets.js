@@ -1,9 +1,9 @@
 /** Backends: those that a relay passes on to, and those that received spans are exported to. */
+import { resolve } from "node:path";
 import { readText } from "./files.js";
 import { HIDDEN, parseAddress, scalar, showAddress, yesOrNo } from "./kinds.js";
 import { didYouMean } from "./place.js";
 import { isObject } from "./texts.js";
-import { resolve } from "node:path";
 
 /** @typedef {import("./place.js").Place} Place */
 /** @typedef {import("./kinds.js").Kind} Kind */
@@ -72,7 +72,7 @@ function urlOf(value, place) {
   return place.fail(`${/@/.test(text) ? "this" : `\`${text}\``} is no address of HTTP; write it with http:// or https://, such as http://host:5000`);
 }
 
-/** What an option of an export is: its name for the exporter, and whether it is a secret. @typedef {{ option: string, isSecret?: true, isYesOrNo?: true, isNeeded?: true }} ExportOption */
+/** Of an export: its name for the exporter, and what its values are. @typedef {{ option: string, isSecret?: true, isYesOrNo?: true, isNeeded?: true }} ExportOption */
 
 /** @type {Record<Backend, Record<string, ExportOption>>} */
 export const EXPORT_OPTIONS = {
@@ -99,7 +99,7 @@ export const EXPORT_OPTIONS = {
   },
 };
 /** Backends whose exporters send headers that are given. @type {Backend[]} */
-export const WITH_HEADERS = ["mlflow", "weave", "otlp"];
+const WITH_HEADERS = ["mlflow", "weave", "otlp"];
 
 /**
  * `BACKEND=URL,NAME=VALUE,...`, or in a file an object with `backend`, `url` and the same names. A secret may be taken from a
@@ -137,47 +137,63 @@ function exportOf({ backend: name, url: to, ...given }, place, env) {
   const backend = backendOf(name, place.inside("backend"));
   const url = urlOf(to, place.inside("url"));
   if (backend === undefined || url === undefined) return undefined;
-  const known = EXPORT_OPTIONS[backend];
-  const names = Object.entries(known).flatMap(([name, { isSecret }]) => (isSecret ? [name, `${name}-env`, `${name}-file`] : [name]));
-  if (WITH_HEADERS.includes(backend)) names.push("header.NAME", "header-env.NAME");
   /** @type {Record<string, unknown>} */
   const options = {};
   /** @type {Record<string, string>} */
   const headers = {};
-  let isGood = true;
   for (const [key, raw] of Object.entries(given)) {
-    const at = place.inside(key);
-    const [, plain, from] = /^(.*?)(-env|-file)?$/.exec(key) ?? [];
-    const [head, header] = cutAt(key, ".");
-    const row = known[key] ?? known[plain];
-    let read;
-    if (known[key]?.isYesOrNo) read = yesOrNo.read(raw, at);
-    else if (row !== undefined && (known[key] || row.isSecret)) read = valueFrom(known[key] ? "" : from, raw, at, env);
-    else if (WITH_HEADERS.includes(backend) && /^header(-env)?$/.test(head) && /^[\w!#$%&'*+.^`|~-]+$/.test(header)) {
-      read = valueFrom(head.slice("header".length), raw, at, env);
-      if (read !== undefined) headers[header] = /** @type {string} */ (read);
-    } else place.inside(key, "key").fail(`an export to ${backend} has no \`${key}\`; it has ${names.join(", ")}${didYouMean(key, names)}`);
-    if (read === undefined) isGood = false;
-    else if (row) {
-      if (options[row.option] !== undefined) isGood = at.fail(`\`${key}\` says again what another one says; leave one of them out`) ?? false;
-      options[row.option] = read;
+    const meaning = meaningOf(backend, key);
+    if (meaning === undefined) {
+      const names = exportNames(backend);
+      place.inside(key, "key").fail(`an export to ${backend} has no \`${key}\`; it has ${names.join(", ")}${didYouMean(key, names)}`);
+      continue;
     }
+    const { option, header, from, isYesOrNo } = meaning;
+    const value = isYesOrNo ? yesOrNo.read(raw, place.inside(key)) : valueFrom(from, raw, place.inside(key), env);
+    if (header !== undefined) headers[header] = /** @type {string} */ (value);
+    else if (option in options) place.inside(key, "key").fail(`\`${key}\` says again what another name says; leave one of them out`);
+    else options[option] = value;
   }
-  for (const [name, { option, isNeeded }] of Object.entries(known)) {
-    if (isNeeded && options[option] === undefined && !(name in given)) {
-      isGood = place.fail(`an export to ${backend} needs \`${name}\`; write ${backend}=${url.origin},${name}=...`) ?? false;
-    }
+  for (const [name, { option, isNeeded }] of Object.entries(EXPORT_OPTIONS[backend])) {
+    if (isNeeded && !(option in options)) place.fail(`an export to ${backend} needs \`${name}\`; write ${backend}=${url.origin},${name}=...`);
   }
   if (Object.keys(headers).length > 0) options.headers = headers;
-  return isGood ? { backend, url: String(to).trim(), options } : undefined;
+  return { backend, url: String(to).trim(), options };
+}
+
+/**
+ * What a name of an export stands for.
+ *
+ * @param {Backend} backend
+ * @param {string} key
+ * @returns {{ option: string, header?: string, from?: string, isYesOrNo?: true } | undefined} `from`: `env` or `file`.
+ */
+function meaningOf(backend, key) {
+  const known = EXPORT_OPTIONS[backend];
+  if (Object.hasOwn(known, key)) return known[key];
+  const [, name, from] = /^([a-z-]+)-(env|file)$/.exec(key) ?? [];
+  if (name !== undefined && Object.hasOwn(known, name) && known[name].isSecret) return { option: known[name].option, from };
+  const [header, variable, field] = /^header(-env)?\.([\w!#$%&'*+.^`|~-]+)$/.exec(key) ?? [];
+  return header !== undefined && WITH_HEADERS.includes(backend) ? { option: "headers", header: field, from: variable && "env" } : undefined;
+}
+
+/**
+ * The names that an export may have.
+ *
+ * @param {Backend} backend
+ */
+export function exportNames(backend) {
+  const names = Object.entries(EXPORT_OPTIONS[backend]).flatMap(([name, { isSecret }]) => (isSecret ? [name, `${name}-env`, `${name}-file`] : [name]));
+  return WITH_HEADERS.includes(backend) ? [...names, "header.NAME", "header-env.NAME"] : names;
 }
 
 /** @param {string | undefined} from @param {unknown} raw @param {Place} place @param {NodeJS.ProcessEnv} env */
 function valueFrom(from, raw, place, env) {
   const text = scalar(raw, place, "a value");
-  if (text === undefined || !from) return text;
-  if (from === "-file") return readText(resolve(place.folder, text), place)?.trim() || undefined;
-  return env[text] || place.fail(`the variable ${text} is not set; set it, or name another`);
+  if (text === undefined || from === undefined) return text;
+  if (from === "env") return env[text] || place.fail(`the variable ${text} is not set; set it, or name another`);
+  const value = readText(resolve(place.folder, text), place);
+  return value === undefined ? undefined : value.trim() || place.fail(`the file ${text} is empty`);
 }
 
 /** @param {Record<string, unknown>} more @param {string[]} known @param {Place} place */

@@ -38,10 +38,10 @@ export function fromFlags(options, args, problems) {
       problems.push(`${token.value}: what is this for? Every value follows its option, as in --relay mlflow=5001,http://host:5000`);
       continue;
     }
-    const isNegative = !(token.name in table) && token.rawName.startsWith("--no-");
-    const name = isNegative ? token.name.replace(/^no-/, "") : token.name;
+    const isNegative = token.rawName.startsWith("--no-");
+    const name = token.name.replace(/^no-/, "");
     const row = rows.find((row) => row.name === name);
-    const place = plainPlace(row ? flagOf(row) : token.rawName, process.cwd(), problems);
+    const place = plainPlace(row && !isNegative ? flagOf(row) : token.rawName, process.cwd(), problems);
     named.add(name);
     if (row === undefined || (isNegative && !row.isSwitch)) {
       unknownAt = token.index;
@@ -51,7 +51,7 @@ export function fromFlags(options, args, problems) {
     } else if (!row.isSwitch && (token.value === undefined || (!token.inlineValue && token.value.startsWith("-") && token.value.length > 1))) {
       place.fail("its value is missing");
     } else {
-      add(row, row.isSwitch ? !isNegative && !token.rawName.startsWith("--no-") : token.value, place);
+      add(row, row.isSwitch ? !isNegative : token.value, place);
     }
   }
   return { given, actions, named };

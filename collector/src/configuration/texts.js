@@ -19,7 +19,10 @@ export const tokenizer = {
   // In a file also an object of patterns and files.
   members(value, place) {
     if (!isObject(value) || "file" in value) return undefined;
-    return Object.entries(value).map(([pattern, file]) => [isObject(file) ? file : `${pattern}=${file ?? ""}`, place.inside(pattern)]);
+    return Object.entries(value).map(([pattern, file]) => {
+      const here = place.inside(pattern);
+      return [{ pattern, file }, { ...here, inside: () => here }];
+    });
   },
   show: ({ pattern, file }) => (pattern === "*" ? file : `${pattern}=${file}`),
   read(value, place) {

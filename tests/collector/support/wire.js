@@ -121,6 +121,6 @@ export async function ask(port, given, isTime, more) {
     socket.write(more, "latin1");
   });
   socket.write(typeof given === "string" ? Buffer.from(given, "latin1") : given);
-  await once(socket, "close");
+  await new Promise((resolve) => socket.once("close", resolve));
   return { text, ending };
 }

@@ -7,9 +7,9 @@ import { MlflowClient, errorCode, jsonOf } from "./mlflow-client.js";
 import { logGenerations } from "./mlflow-generations.js";
 import { outermostTexts, previewBody, previewsFor } from "./mlflow-previews.js";
 import { storedSpans, toStored } from "./mlflow-spans.js";
-import { groupBy, hasText, joinSpans, splitSpans, storable } from "./otlp.js";
+import { groupBy, hasText, joinSpans, splitSpans, storable } from "./otlp-request.js";
 
-/** @typedef {import("./otlp.js").WireSpan} WireSpan */
+/** @typedef {import("./otlp-request.js").WireSpan} WireSpan */
 /** @typedef {import("./http.js").Retryable} Retryable */
 /** @typedef {import("./http.js").Failure} Failure */
 /**
@@ -24,7 +24,7 @@ import { groupBy, hasText, joinSpans, splitSpans, storable } from "./otlp.js";
  *
  * `repaired` tells what was replaced in the copy that was sent.
  *
- * @typedef {{ status: "success", spans: number, repaired: import("./otlp.js").Repaired[] } | Retryable | (Failure & { rejected?: Rejected[] })} ExportResult
+ * @typedef {{ status: "success", spans: number, repaired: import("./otlp-request.js").Repaired[] } | Retryable | (Failure & { rejected?: Rejected[] })} ExportResult
  */
 
 /** The server's cost is per request, but one bad span makes it refuse all. */

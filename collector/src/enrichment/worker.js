@@ -1,17 +1,58 @@
-/** A thread that enriches one body after the other. */
-import { workerData } from "piscina";
-import { Enricher, Tokenizer } from "token2text";
+/** A thread: enriches one body after the other. */
+import { parentPort } from "node:worker_threads";
+import { move, transferableSymbol, valueSymbol, workerData } from "piscina";
+import { Enricher, Token2TextError, Tokenizer, memoryBytes } from "token2text";
+import { undecoded } from "./outcome.js";
 
-const { tokenizers, tokenizerOptions, enrichment, limits } = workerData;
-/** @type {Record<string, Tokenizer>} */
-const loaded = {};
-for (const { pattern, file } of tokenizers) loaded[pattern] = await Tokenizer.load(file, tokenizerOptions);
-const enricher = await Enricher.create(loaded, { ...enrichment, limits: { bodyBytes: limits.bodyBytes } });
+/** @typedef {import("../types.js").Enrichment} Enrichment */
+/** @typedef {{ id: number, body: Uint8Array, contentType?: string, url: string }} Task */
 
-/** @param {{ body: Uint8Array, contentType?: string, url: string }} task @returns {import("../types.js").Enrichment} */
-export default function enrich({ body, contentType, url }) {
-  const result = enricher.enrichBody(body, { contentType, url });
-  const { format, totals, warnings } = result.report;
-  const outcome = totals.decoded + totals.replaced > 0 ? "enriched" : "unchanged";
-  return { outcome, body: result.body, format, totals, warnings };
+/** In place of a body that is as it was. */
+const NOTHING = new Uint8Array();
+const { tokenizers, enrichment, limits } = workerData;
+const enricher = await createEnricher();
+if (memoryBytes() > limits.workerBytes) {
+  const cure = `set limits.workerBytes to more than ${2 * memoryBytes()}`;
+  throw new Error(`the tokenizers alone take ${memoryBytes()} bytes, more than a worker may have (${limits.workerBytes}); ${cure}`);
+}
+
+async function createEnricher() {
+  const loaded = tokenizers.map((/** @type {import("./tokenizers.js").Packed} */ { pattern, bytes }) => [
+    pattern,
+    Tokenizer.fromBytes(new Uint8Array(bytes)),
+  ]);
+  return Enricher.create(Object.fromEntries(loaded), { ...enrichment, limits: { bodyBytes: limits.bodyBytes } });
+}
+
+/**
+ * Without a task it tells that the thread is ready. An instance that failed may be broken, and one whose memory has grown keeps it:
+ * the thread then ends, still busy, so that no other body is given to it; its last message has the answer.
+ *
+ * @param {Task} [task]
+ */
+export default function work(task) {
+  if (!task) return undefined;
+  const answer = enrich(task);
+  const moved = answer.outcome === "enriched" ? [/** @type {ArrayBuffer} */ (answer.body.buffer)] : [];
+  const isLost = answer.outcome === "undecoded" && answer.reason === "worker_lost";
+  if (isLost || memoryBytes() > limits.workerBytes) {
+    parentPort?.postMessage({ id: task.id, answer }, moved);
+    process.exit();
+  }
+  return move(/** @type {any} */ ({ [transferableSymbol]: moved, [valueSymbol]: answer }));
+}
+
+/** @param {Task} task @returns {Enrichment} */
+function enrich({ body, contentType, url }) {
+  try {
+    const { body: enriched, report } = enricher.enrichBody(body, { contentType, url });
+    const { format, totals } = report;
+    const warnings = report.warnings.map(({ code, message }) => ({ code, message }));
+    const isSame = enriched.length === body.length && Buffer.compare(enriched, body) === 0;
+    return { outcome: isSame ? "unchanged" : "enriched", body: isSame ? NOTHING : enriched, format, totals, warnings };
+  } catch (error) {
+    // The message may have parts of the body.
+    const code = error instanceof Token2TextError ? error.code : error instanceof Error ? error.name : "thrown";
+    return code === "internal" ? undecoded("worker_lost", "token2text failed") : undecoded("error", code);
+  }
 }

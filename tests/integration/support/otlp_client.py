@@ -5,7 +5,9 @@ import json
 import sys
 
 from google.protobuf import json_format
+from google.rpc.status_pb2 import Status
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceRequest as Request
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTraceServiceResponse as Response
 
 IDS = ("traceId", "spanId", "parentSpanId", "trace_id", "span_id", "parent_span_id")
 
@@ -27,12 +29,18 @@ def same(json_text, protobuf):
     return expected.SerializeToString(deterministic=True) == found.SerializeToString(deterministic=True) or f"{expected}\n---\n{found}"
 
 
-def request(protobuf):
-    """A request in protocol buffers (base64) as an object."""
-    return json_format.MessageToDict(Request.FromString(base64.b64decode(protobuf)))
+MESSAGES = {"Request": Request, "Response": Response, "Status": Status}
 
 
-FUNCTIONS = {function.__name__: function for function in (same, request)}
+def read(name, encoding, base64_body):
+    """A message in one of the two encodings as an object, without fields that have their default."""
+    body = base64.b64decode(base64_body)
+    message = MESSAGES[name]
+    parsed = json_format.Parse(body, message()) if encoding == "application/json" else message.FromString(body)
+    return json_format.MessageToDict(parsed)
+
+
+FUNCTIONS = {function.__name__: function for function in (same, read)}
 for line in sys.stdin:
     question, args = json.loads(line)
     print(json.dumps({"result": FUNCTIONS[question](*args)}), flush=True)

@@ -1,9 +1,10 @@
 import { Token2TextError, asToken2TextError } from "../errors.js";
 import { checkOptions } from "../options.js";
 import { basic } from "./authorization.js";
-import { asBody } from "./body.js";
 import { failure, request } from "./http.js";
 import { partialSuccess, statusMessage } from "./otlp-answer.js";
+import { JSON_TYPE, PROTOBUF, otlpBody } from "./otlp-body.js";
+import { toProtobuf } from "./otlp-json.js";
 
 /** @typedef {import("./http.js").Retryable} Retryable */
 /** @typedef {import("./http.js").Failure} Failure */
@@ -13,6 +14,8 @@ import { partialSuccess, statusMessage } from "./otlp-answer.js";
  *   with that already. It may hold a name and a password.
  * @property {Record<string, string>} [headers] Sent with every request, as in `OTEL_EXPORTER_OTLP_HEADERS`.
  * @property {string} [token] Sent as a bearer token.
+ * @property {"given" | "protobuf"} [encoding] `"protobuf"`: requests in JSON are sent as protocol buffers, for servers that take nothing
+ *   else. Default: `"given"`.
  * @property {boolean} [gzip] Compresses bodies of 1 KiB and more. Default: false.
  * @property {number} [timeoutMillis] For one request, in milliseconds. Default: 30,000.
  * @property {typeof globalThis.fetch} [fetch] Another fetch, with a proxy for example.
@@ -26,9 +29,7 @@ import { partialSuccess, statusMessage } from "./otlp-answer.js";
  */
 
 const PATH = "/v1/traces";
-const OPTIONS = ["url", "headers", "token", "gzip", "timeoutMillis", "fetch", "signal"];
-const PROTOBUF = "application/x-protobuf";
-const JSON_TYPE = "application/json";
+const OPTIONS = ["url", "headers", "token", "encoding", "gzip", "timeoutMillis", "fetch", "signal"];
 /** The only ones that may be tried again (https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes). */
 const RETRYABLE_STATUSES = [429, 502, 503, 504];
 
@@ -50,6 +51,9 @@ export class OtlpExporter {
   constructor(options) {
     const { url, headers, token, ...more } = checkOptions(options, OPTIONS, "new OtlpExporter");
     const address = parseAddress(url);
+    if (!["given", "protobuf"].includes(more.encoding ?? "given")) {
+      throw new Token2TextError("invalid_options", `encoding is "given" or "protobuf", not \`${more.encoding}\``);
+    }
     this.#headers = { ...authorization(address, token), ...headers };
     address.username = address.password = "";
     this.#url = address;
@@ -57,19 +61,17 @@ export class OtlpExporter {
   }
 
   /**
-   * Sends an OTLP request as it is, or spans as `read` gives them, as protocol buffers. Never throws.
+   * Sends an OTLP request (not compressed) as it is, or spans as `read` gives them, as protocol buffers. Never throws.
    *
-   * @param {Uint8Array | ArrayBuffer | import("./body.js").Spans} given A request is not compressed.
-   * @param {{ contentType?: string }} [origin] `contentType`: of a request, `application/x-protobuf` or `application/json`. Default:
-   *   JSON if it begins with `{`.
+   * @param {Uint8Array | ArrayBuffer | import("./body.js").Spans} given
+   * @param {import("./otlp-body.js").Origin} [origin]
    * @returns {Promise<OtlpResult>}
    */
-  async export(given, { contentType } = {}) {
+  async export(given, origin) {
     try {
-      const body = await asBody(given, "otlp-proto");
-      // `{` would be a field of a type that there is no more.
-      const type = contentType ?? (body[0] === 0x7b ? JSON_TYPE : PROTOBUF);
-      return await this.#send(body, type);
+      const { body, contentType } = await otlpBody(given, origin);
+      const isToBeConverted = contentType === JSON_TYPE && this.#options.encoding === "protobuf";
+      return await (isToBeConverted ? this.#send(toProtobuf(body), PROTOBUF) : this.#send(body, contentType));
     } catch (error) {
       const { code, message } = asToken2TextError(error);
       return failure(code, message, error);

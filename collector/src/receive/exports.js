@@ -30,12 +30,14 @@ const SENDERS = {
   },
   weave(url, { project, token, headers, ...options }) {
     const login = token && { authorization: `Basic ${btoa(`api:${token}`)}` };
-    const exporter = new OtlpExporter({ url: new URL("otel", `${url.replace(/\/$/, "")}/`), headers: { ...login, ...(project && { project_id: project }), ...headers }, ...options });
+    const named = { ...login, ...(project && { project_id: project }), ...headers };
+    // It takes nothing but protocol buffers.
+    const exporter = new OtlpExporter({ url: `${url.replace(/\/$/, "")}/otel`, headers: named, encoding: "protobuf", ...options });
     return ({ body, contentType }) => exporter.export(body, { contentType });
   },
   mlflow(url, options) {
     const exporter = new MlflowExporter({ url, ...options });
-    return oneByOne(({ body }) => exporter.export(body));
+    return oneByOne(({ body, contentType }) => exporter.export(body, { contentType }));
   },
   trackio(url, { project, run = "received", token, ...options }) {
     // Not a random one: collectors that stand side by side, and the same one later, write to one run.

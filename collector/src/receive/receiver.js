@@ -5,7 +5,7 @@ import { JSON_TYPE, PROTOBUF, errorAnswer, successAnswer } from "./answers.js";
 import { createExports, sendToAll } from "./exports.js";
 import { PATH } from "./path.js";
 import { createOnePort } from "./port.js";
-import { NO_GRPC, Refusal } from "./refusal.js";
+import { NO_GRPC } from "./refusal.js";
 import { encodingOf, isGrpc, receive } from "./request.js";
 import { countSpans } from "./span-count.js";
 import { verdict } from "./verdict.js";

@@ -1,7 +1,8 @@
-/** Rotel, OpenTelemetry's collector in Rust: a receiver of OTLP that says what it has received. */
+/** Rotel, a collector for OpenTelemetry in Rust that says what it has received; and OpenTelemetry's own classes in Python. */
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { PythonProgram } from "./python.js";
 import { Server } from "./servers.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -22,4 +23,9 @@ export function rotelServer(args = PRINTING) {
     name: "rotel",
     command: (port) => [program, "start", "--otlp-http-endpoint", `127.0.0.1:${port}`, "--otlp-grpc-endpoint", "127.0.0.1:0", ...args],
   });
+}
+
+/** OpenTelemetry's classes of OTLP: see `otlp_client.py`. */
+export function otlpClient() {
+  return new PythonProgram(otelPython(), "otlp_client.py", []);
 }

@@ -66,6 +66,11 @@ build: prerequisites tools-build node_modules/.package-lock.json ## build the np
 	node scripts/build.js
 	$(call done,build: the package is in pkg/)
 
+.PHONY: pack-collector
+pack-collector: build collector/node_modules/.package-lock.json ## pack the collector into target/
+	node scripts/pack-collector.js
+	$(call done,pack-collector)
+
 .PHONY: page
 page: build www/node_modules/.package-lock.json ## build the page into www/dist/
 	npm run --prefix www build

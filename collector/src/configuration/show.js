@@ -44,7 +44,7 @@ export function written({ kind, isList, means }, value) {
 
 /** The default of an option in words; undefined if there is none. @param {Option} option */
 export function defaultOf(option) {
-  if (option.name === "workers") return "one less than there are cores, at most 4";
+  if (option.name === "workers") return "cores - 1, 1 to 4";
   const value = valueOf(DEFAULTS, option);
   const shown = value === undefined ? undefined : written(option, value);
   return shown === undefined || shown === false ? undefined : String(shown);

@@ -18,7 +18,7 @@ Object.assign(manifest, repository());
 
 rmSync(PACKAGE, { recursive: true, force: true });
 mkdirSync(PACKAGE, { recursive: true });
-for (const name of ["bin", "src", "deploy", "README.md"]) cpSync(join(SOURCE, name), join(PACKAGE, name), { recursive: true });
+for (const name of [...manifest.files.filter((/** @type {string} */ name) => name !== "LICENSE"), "README.md"]) cpSync(join(SOURCE, name), join(PACKAGE, name), { recursive: true });
 cpSync(join(ROOT, "LICENSE"), join(PACKAGE, "LICENSE"));
 writeFileSync(join(PACKAGE, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 run("npm", ["pack", "--silent", "--pack-destination", join(ROOT, "target"), PACKAGE], { stdio: ["ignore", "ignore", "inherit"] });

@@ -44,6 +44,8 @@ export async function main(args) {
   if (actions.check) return check(loaded);
   const log = createLog(configuration.logLevel);
   for (const warning of warnings) log.warn(warning);
+  // Node then writes the stack and ends the process with 1.
+  process.on("uncaughtExceptionMonitor", (error) => log.fatal({ err: error }, "ended by a mistake of its own: please report it"));
   return serve(configuration, log);
 }
 

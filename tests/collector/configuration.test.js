@@ -296,6 +296,20 @@ log-level: [info]
     assert.match((await saidOfFile(bomb))[0], /^config\.yaml:1:1: .*alias/i);
   });
 
+  test("whatever a file has for an option, it is told with its place, or taken", async () => {
+    const odd = [null, 1.5, -1, 1e300, true, "", " ", "=", ",", "a=b,c", "mlflow=1,http://h,", "\u0000", "x".repeat(5000), [], [[]], [null], {}, { a: 1 }, { file: [] }, { backend: {} }, { backend: "otlp", url: "http://h", token: {} }];
+    for (const option of optionsOf({})) {
+      for (const value of odd) {
+        const rest = option.name === "tokenizer" ? "relays: otlp=0,http://h\n" : option.name === "relay" ? `tokenizers: ${tokenizerFile}\n` : GOOD_FILE;
+        for (const problem of await saidOfFile(`${rest}${keyOf(option)}: ${JSON.stringify(value)}\n`)) {
+          // Two are about what other options are.
+          assert.match(problem, /^config\.yaml:\d+:\d+: |^--(relay|export|tokenizer): |^config\.yaml:\d+:\d+$/, `${option.name}: ${JSON.stringify(value)}`);
+          assert.ok(problem.length < 1000, "a long value is cut");
+        }
+      }
+    }
+  });
+
   test("a password is in no message", async () => {
     const { problems } = await load([...GOOD, "--receive", "1", "--export", "otlp=ftp://me:hunter2@host"], {});
     assert.equal(problems.length, 1);

@@ -20,8 +20,9 @@ export function showConfiguration({ configuration, options, origins }) {
   return options
     .map((option) => {
       const value = written(option, valueOf(configuration, option));
-      if (value === undefined || (option.name === "token-file" && !origins.has("token-file"))) return "";
-      if (option.name === "token" && !origins.has("token")) return "";
+      // Two options give the token.
+      const isOfAnother = options.some((other) => other !== option && other.into === option.into && origins.has(other.name));
+      if (value === undefined || isOfAnother) return "";
       const [first, ...rest] = stringify({ [keyOf(option)]: value }, { lineWidth: 0 }).split("\n");
       return [`${first} # ${origins.get(option.name) ?? "default"}`, ...rest].join("\n");
     })

@@ -39,24 +39,31 @@ export class Sampling {
 
   /** Whether each is in. @param {import("./pieces.js").Piece[]} pieces */
   #decide(pieces) {
+    /** @type {Map<string, boolean>} */
+    const byKey = new Map();
+    const isIn = (/** @type {string} */ key) => remembered(byKey, key, this.#isIn);
+    const isAnyIn = (/** @type {import("./sampler.js").Sample[]} */ samples) => samples.some((sample) => isIn(sampleKey(sample)));
+    /** @type {Map<string, boolean>} */
+    const byId = new Map();
     // One span of a trace may tell the sample of all, in this body and in later ones.
     for (const { traceId, samples } of pieces) {
-      if (traceId !== undefined && samples.length > 0) this.#known.set(traceId, this.#isAnyIn(samples));
+      if (traceId !== undefined && samples.length > 0) byId.set(traceId, isAnyIn(samples));
     }
+    for (const [traceId, answer] of byId) this.#known.set(traceId, answer);
     return pieces.map(({ traceId, id, samples, isStart }) => {
-      const isIn = samples.length > 0 ? this.#isAnyIn(samples) : this.#isKnownIn(traceId ?? id);
-      if (isStart && id !== undefined) this.#known.set(id, isIn);
-      return isIn;
+      const name = traceId ?? id;
+      // What says nothing of itself at all is in.
+      const byName = () => name === undefined || remembered(byId, name, () => this.#known.get(name) ?? isIn(traceKey(name)));
+      const answer = samples.length > 0 ? isAnyIn(samples) : byName();
+      if (isStart && id !== undefined) this.#known.set(id, answer);
+      return answer;
     });
   }
+}
 
-  /** @param {import("./sampler.js").Sample[]} samples */
-  #isAnyIn(samples) {
-    return samples.some((sample) => this.#isIn(sampleKey(sample)));
-  }
-
-  /** What says nothing of itself at all is in. @param {string | undefined} id */
-  #isKnownIn(id) {
-    return id === undefined || (this.#known.get(id) ?? this.#isIn(traceKey(id)));
-  }
+/** @param {Map<string, boolean>} answers @param {string} key @param {(key: string) => boolean} ask */
+function remembered(answers, key, ask) {
+  const answer = answers.get(key) ?? ask(key);
+  answers.set(key, answer);
+  return answer;
 }

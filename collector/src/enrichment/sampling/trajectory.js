@@ -33,9 +33,11 @@ export function isOfSample(key) {
 export function note(known, key, value) {
   const name = SPELLINGS.get(withoutTag(key));
   if (name === undefined || value === null || value === undefined || typeof value === "object") return;
+  // MLflow's files have JSON in strings.
+  const [, inner] = /^"([^"\\]*)"$/.exec(String(value)) ?? [];
   /** @type {Known} */
   const read = {};
-  READERS[name](read, String(value));
+  READERS[name](read, inner ?? String(value));
   for (const [member, found] of Object.entries(read)) if (found !== undefined) Object.assign(known, { [member]: found, ...known });
 }
 

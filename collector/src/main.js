@@ -26,7 +26,7 @@ export async function start(configuration, log) {
   try {
     for (const target of configuration.relays) listeners.push(await startRelay(context, target));
     if (configuration.receive) listeners.push(await startReceiver(context, configuration.receive));
-    if (configuration.admin) listeners.push(await startAdmin(context, configuration.admin));
+    if (configuration.admin) listeners.push(await startAdmin(context, configuration.admin, listeners));
   } catch (error) {
     await close();
     throw error;

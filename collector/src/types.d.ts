@@ -129,8 +129,10 @@ export interface Metrics {
   answered(labels: { listener: string; status: number }, seconds: number): void;
   /** An export that has ended. */
   exported(labels: { backend: Backend; status: "success" | "retryable" | "failure" }, seconds: number): void;
-  /** The text of /metrics. */
-  text(): Promise<string>;
+  /** Bytes of bodies that are now held, or (less than 0) no more. */
+  held(bytes: number): void;
+  /** The text of /metrics, with what the pool says of itself. */
+  text(health?: ReturnType<Enrichments["health"]>): Promise<string>;
   contentType: string;
 }
 

@@ -1,0 +1,40 @@
+/** The listener for those who run the collector: `/health` and `/metrics`. */
+import { readFileSync } from "node:fs";
+import Fastify from "fastify";
+import { guard } from "./access.js";
+
+/** @typedef {import("../types.js").Context} Context */
+/** @typedef {import("../types.js").Listener} Listener */
+
+const { version } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
+
+/**
+ * @param {Context} context
+ * @param {import("../types.js").Address} address
+ * @param {Listener[]} listeners Those that `/health` names.
+ * @returns {Promise<Listener>}
+ */
+export async function startAdmin({ configuration, enrichments, metrics }, address, listeners = []) {
+  // Whoever scrapes keeps its connections open; they are no work that is under way.
+  const app = Fastify({ logger: false, forceCloseConnections: true });
+  app.setErrorHandler((error, _request, reply) => {
+    const { statusCode = 500, message } = /** @type {import("fastify").FastifyError} */ (error);
+    reply.code(statusCode).send({ error: message });
+  });
+  app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: "here are /health and /metrics" }));
+  await guard(app, address, configuration.access);
+
+  app.get("/health", (_request, reply) => {
+    const { ready, workers, tokenizers } = enrichments.health();
+    reply.code(ready ? 200 : 503).header("cache-control", "no-store");
+    return { status: ready ? "ok" : "not ready", version, workers, tokenizers, listeners: listeners.map(({ name, address }) => ({ name, ...address })) };
+  });
+  app.get("/metrics", async (_request, reply) => {
+    const text = await metrics.text(enrichments.health());
+    return reply.type(metrics.contentType).send(text);
+  });
+
+  await app.listen(address);
+  const { port } = /** @type {import("node:net").AddressInfo} */ (app.server.address());
+  return { name: "admin", address: { host: address.host, port }, close: () => app.close() };
+}

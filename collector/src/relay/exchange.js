@@ -1,0 +1,258 @@
+/** One request and its answer. */
+import { answerWithBody, endToEnd, hasBody, isChunked, pairs, replaced, towards, trailersWithBody, valueOf, withBody, without } from "./headers.js";
+import { openable } from "./encodings.js";
+import { Allowance, hold } from "./held.js";
+import { rewrite } from "./rewrite.js";
+
+/** @typedef {import("node:http").IncomingMessage} IncomingMessage */
+/** @typedef {import("./headers.js").Headers} Headers */
+/** A body: what of it was held, and whether that is all. @typedef {{ chunks: Uint8Array[], isWhole: boolean, trailers?: Headers }} Held */
+
+/** Written to send a head at once, without waiting for the body. `flushHeaders` would write Latin-1 as UTF-8. */
+const NOTHING = Buffer.alloc(0);
+
+/** The methods that have no body unless their headers say so; others get an empty one. */
+const WITHOUT_BODY = ["GET", "HEAD", "DELETE", "OPTIONS", "TRACE"];
+
+export class Exchange {
+  #context;
+  #labels;
+  #upstream;
+  #conduit;
+  #request;
+  #response;
+  #kind;
+  #allowance;
+  /** Aborted when nobody waits for the answer any more. */
+  #gone = new AbortController();
+  /** What went wrong with the backend's connection, first. @type {Error | undefined} */
+  #fault;
+  /** For the log. @type {string | undefined} */
+  #outcome;
+
+  /**
+   * @param {object} parts
+   * @param {import("../types.js").Context} parts.context
+   * @param {string} parts.listener Its name.
+   * @param {URL} parts.upstream
+   * @param {import("./conduit.js").Conduit} parts.conduit
+   * @param {IncomingMessage} parts.request
+   * @param {import("node:http").ServerResponse} parts.response
+   * @param {"write" | "read" | "other"} parts.kind
+   */
+  constructor({ context, listener, upstream, conduit, request, response, kind }) {
+    this.#context = context;
+    this.#labels = { listener };
+    this.#upstream = upstream;
+    this.#conduit = conduit;
+    this.#request = request;
+    this.#response = response;
+    this.#kind = kind;
+    this.#allowance = new Allowance(context);
+  }
+
+  /** Of the body that was offered. */
+  get outcome() {
+    return this.#outcome;
+  }
+
+  /**
+   * Passes the request on and the answer back.
+   *
+   * @returns {Promise<number>} The status of the answer; 0 if there was none, or not all of it.
+   */
+  async run() {
+    const { socket } = this.#request;
+    const leave = () => this.#gone.abort();
+    if (socket.destroyed) leave();
+    socket.once("close", leave);
+    // What is wrong with them is learned from what is done with them.
+    this.#request.on("error", () => {});
+    this.#response.on("error", () => {});
+    try {
+      return await this.#exchange();
+    } catch (error) {
+      // The client has gone, or the backend has: then it goes as the backend did.
+      if (!this.#gone.signal.aborted) this.#conduit.cut(this.#fault ?? /** @type {Error} */ (error), this.#response.headersSent);
+      return 0;
+    } finally {
+      socket.off("close", leave);
+      this.#allowance.release();
+    }
+  }
+
+  async #exchange() {
+    let headers = towards(this.#request.rawHeaders, this.#upstream);
+    /** @type {Held} */
+    let held = { chunks: [], isWhole: false };
+    const isHeld = this.#kind === "write" && hasBody(headers);
+    if (isHeld) ({ headers, ...held } = await this.#holdRequest(headers));
+    else if (this.#kind === "read") headers = replaced(headers, "accept-encoding", openable(valueOf(headers, "accept-encoding") ?? ""));
+    const upstream = this.#send(headers, held, isHeld);
+    const { signal } = this.#gone;
+    const abort = () => upstream.destroy();
+    if (signal.aborted) abort();
+    signal.addEventListener("abort", abort);
+    /** @type {IncomingMessage} */
+    const incoming = await new Promise((resolve, reject) => {
+      upstream.once("response", resolve);
+      upstream.on("error", (error) => {
+        this.#fault ??= error;
+        reject(error);
+      });
+    });
+    // After an answer without keep-alive the backend's connection ends, and so does the client's.
+    if (!upstream.shouldKeepAlive || this.#conduit.isEnding) this.#response.shouldKeepAlive = false;
+    return this.#answer(incoming);
+  }
+
+  /**
+   * Reads a body of traces, and enriches it if it is whole.
+   *
+   * @param {Headers} headers
+   * @returns {Promise<Held & { headers: Headers }>}
+   */
+  async #holdRequest(headers) {
+    if (this.#request.headers.expect !== undefined) {
+      // The client waits for a word before it sends what is to be held.
+      this.#response.writeContinue();
+      headers = without(headers, ["expect"]);
+    }
+    const { chunks, reason } = await this.#hold(this.#request);
+    if (reason) return { headers, chunks, isWhole: false };
+    const trailers = this.#request.rawTrailers;
+    const body = await this.#rewrite(chunks, headers);
+    if (!body) return { headers, chunks, isWhole: true, trailers };
+    return { headers: withBody(headers, body.length), chunks: [body], isWhole: true, trailers: trailersWithBody(trailers) };
+  }
+
+  /** @param {IncomingMessage} stream */
+  async #hold(stream) {
+    const started = performance.now();
+    const held = await hold(stream, this.#allowance);
+    if (held.reason) this.#undecoded(held.reason, "the body has no room", started);
+    return held;
+  }
+
+  /**
+   * The other body, if there is one.
+   *
+   * @param {Buffer[]} chunks
+   * @param {Headers} headers
+   */
+  async #rewrite(chunks, headers) {
+    const started = performance.now();
+    const { signal } = this.#gone;
+    const { result, body } = await rewrite(this.#context, { chunks, headers, url: this.#request.url ?? "", signal });
+    if (signal.aborted) throw new Error("the client has gone");
+    if (result.outcome === "undecoded") return void this.#undecoded(result.reason, result.message, started);
+    this.#outcome = result.outcome;
+    this.#context.metrics.enriched(this.#labels, result, seconds(started));
+    return body;
+  }
+
+  /**
+   * @param {import("../types.js").Undecoded} reason
+   * @param {string} message
+   * @param {number} started
+   */
+  #undecoded(reason, message, started) {
+    this.#outcome = reason;
+    this.#context.metrics.enriched(this.#labels, { outcome: "undecoded", reason, message }, seconds(started));
+    const level = reason === "not_sampled" ? "debug" : "warn";
+    this.#context.log[level]({ ...this.#labels, reason, cause: message }, "a body goes on as it came");
+  }
+
+  /**
+   * Begins the request to the backend, and goes on with it by itself.
+   *
+   * @param {Headers} headers
+   * @param {Held} held
+   * @param {boolean} wasHeld
+   */
+  #send(headers, { chunks, isWhole, trailers }, wasHeld) {
+    const request = this.#request;
+    const { method = "GET", url = "/" } = request;
+    const hasNoLength = valueOf(headers, "content-length") === undefined && !isChunked(headers);
+    // Node would announce chunks.
+    if (hasNoLength && !WITHOUT_BODY.includes(method)) headers = [...headers, "Content-Length", "0"];
+    const path = url.startsWith("/") ? this.#upstream.pathname.replace(/\/$/, "") + url : url;
+    const upstream = this.#conduit.request({ method, path, headers }, wasHeld);
+    upstream.on("information", (/** @type {any} */ info) => this.#inform(info));
+    const end = () => {
+      if (isChunked(headers)) upstream.addTrailers(pairs(trailers ?? request.rawTrailers));
+      upstream.end();
+    };
+    for (const chunk of chunks) upstream.write(chunk);
+    if (isWhole || hasNoLength) end();
+    else {
+      upstream.write(NOTHING);
+      request.pipe(upstream, { end: false });
+      request.once("end", end);
+      // The backend wants no more of it, but the client must be able to end it to see the answer.
+      upstream.once("close", () => request.resume());
+    }
+    return upstream;
+  }
+
+  /** Passes on what a backend says before its answer. @param {{ statusCode: number, statusMessage: string, rawHeaders: Headers }} info */
+  #inform({ statusCode, statusMessage, rawHeaders }) {
+    if (this.#request.httpVersionMinor === 0 || this.#response.headersSent) return;
+    const lines = pairs(endToEnd(rawHeaders)).map(([name, value]) => `${name}: ${value}\r\n`);
+    this.#request.socket.write(`HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join("")}\r\n`, "latin1");
+  }
+
+  /** @param {IncomingMessage} incoming */
+  async #answer(incoming) {
+    const { method } = this.#request;
+    let headers = endToEnd(incoming.rawHeaders);
+    /** @type {Held} */
+    let held = { chunks: [], isWhole: false };
+    if (this.#kind === "read" && method !== "HEAD" && incoming.statusCode === 200) ({ headers, ...held } = await this.#holdAnswer(incoming, headers));
+    const response = this.#response;
+    // HTTP/1.0 knows no chunks: what has no length ends with the connection.
+    if (this.#request.httpVersionMinor === 0) headers = without(headers, ["transfer-encoding", "trailer"]);
+    response.sendDate = false;
+    response.writeHead(incoming.statusCode ?? 0, incoming.statusMessage, headers);
+    const isOver = new Promise((resolve, reject) => {
+      response.once("finish", resolve);
+      incoming.once("error", reject);
+      this.#gone.signal.addEventListener("abort", () => reject(new Error("the client has gone")));
+    });
+    const end = () => {
+      const trailers = held.trailers ?? incoming.rawTrailers;
+      if (trailers.length > 0) response.addTrailers(pairs(trailers));
+      response.end();
+    };
+    for (const chunk of held.chunks) response.write(chunk);
+    if (held.isWhole) end();
+    else {
+      response.write(NOTHING);
+      incoming.once("end", end);
+      incoming.pipe(response, { end: false });
+    }
+    await isOver;
+    return incoming.statusCode ?? 0;
+  }
+
+  /**
+   * Holds an answer with traces, and enriches it if it is whole.
+   *
+   * @param {IncomingMessage} incoming
+   * @param {Headers} headers
+   * @returns {Promise<Held & { headers: Headers }>}
+   */
+  async #holdAnswer(incoming, headers) {
+    const { chunks, reason } = await this.#hold(incoming);
+    if (reason) return { headers, chunks, isWhole: false };
+    const trailers = incoming.rawTrailers;
+    const body = chunks.length > 0 ? await this.#rewrite(chunks, headers) : undefined;
+    if (!body) return { headers, chunks, isWhole: true, trailers };
+    return { headers: answerWithBody(headers, body.length), chunks: [body], isWhole: true, trailers: trailersWithBody(trailers) };
+  }
+}
+
+/** @param {number} started */
+function seconds(started) {
+  return (performance.now() - started) / 1000;
+}

@@ -5,7 +5,7 @@ import { JSON_TYPE, PROTOBUF, errorAnswer, successAnswer } from "./answers.js";
 import { createExports, sendToAll } from "./exports.js";
 import { PATH } from "./path.js";
 import { createOnePort } from "./port.js";
-import { NO_GRPC } from "./refusal.js";
+import { NO_GRPC, Refusal } from "./refusal.js";
 import { encodingOf, isGrpc, receive } from "./request.js";
 import { countSpans } from "./span-count.js";
 import { verdict } from "./verdict.js";
@@ -36,12 +36,17 @@ export async function startReceiver(context, address) {
     const isTraces = request.method === "POST" && pathOf(request) === PATH;
     metrics.received({ ...LISTENER, kind: isTraces ? "write" : "other" });
   });
+  let isClosing = false;
+  app.addHook("onSend", async (_request, reply) => {
+    // Or the connection would be kept open for a next request.
+    if (isClosing) reply.header("connection", "close");
+  });
   app.addHook("onResponse", async (_request, reply) => {
     metrics.answered({ ...LISTENER, status: reply.statusCode }, reply.elapsedTime / 1000);
   });
   app.setErrorHandler((/** @type {Error & { statusCode?: number, headers?: Record<string, string> }} */ error, request, reply) => {
     const { statusCode = 500, message, headers = {} } = error;
-    if (statusCode === 500) log.error({ err: error }, "a request failed");
+    if (!(error instanceof Refusal) && statusCode >= 500) log.error({ err: error }, "a request failed");
     // What is left of the body is read and thrown away, so that the client can read the answer.
     request.raw.resume();
     return refuse(request, reply.headers(headers), statusCode, message);
@@ -68,7 +73,11 @@ export async function startReceiver(context, address) {
 
   await app.listen(address);
   const { port } = /** @type {import("node:net").AddressInfo} */ (app.server.address());
-  return { name: NAME, address: { host: address.host, port }, close: () => app.close() };
+  const close = () => {
+    isClosing = true;
+    return app.close();
+  };
+  return { name: NAME, address: { host: address.host, port }, close };
 }
 
 /**

@@ -10,7 +10,6 @@ import { undecoded } from "./outcome.js";
  *   is aborted, and is rejected.
  * @property {() => Promise<void>} close Waits for what is under way.
  */
-/** What a thread is started with. @typedef {Awaited<ReturnType<typeof import("./worker.js").default>>} Answer */
 
 const MIB = 1 << 20;
 /** Without these a thread cannot even start. */
@@ -37,9 +36,9 @@ export async function startThreads(file, configuration, tokenizers, log) {
   });
   // Without a listener it would end the process. A thread that ended in the middle of a body tells `run` instead.
   piscina.on("error", (error) => log.error({ err: error }, "a worker ended while it was idle or starting"));
-  /** What threads said before they ended, by the number of the body. @type {Map<number, Enrichment>} */
+  /** What threads said before they ended, by the number of the body. @type {Map<number, import("./worker.js").LastWords>} */
   const lastWords = new Map();
-  piscina.on("message", ({ id, answer }) => lastWords.set(id, answer));
+  piscina.on("message", (/** @type {import("./worker.js").LastWords} */ said) => lastWords.set(said.id, said));
   let lastId = 0;
   /** @type {Set<Promise<unknown>>} */
   const running = new Set();
@@ -48,15 +47,15 @@ export async function startThreads(file, configuration, tokenizers, log) {
   async function run({ body, contentType, url }, signal) {
     const id = ++lastId;
     // A copy that is moved: the caller needs the body as it came if this fails.
-    const copy = Uint8Array.prototype.slice.call(body);
+    const copy = new Uint8Array(body);
     try {
       const answer = await piscina.run({ id, body: copy, contentType, url }, { signal, transferList: [copy.buffer] });
       return withBody(answer, body);
     } catch (error) {
-      const answer = lastWords.get(id);
-      if (answer) {
-        log.info({ reason: answer.outcome }, "a worker is replaced");
-        return withBody(answer, body);
+      const said = lastWords.get(id);
+      if (said) {
+        log.warn({ reason: said.reason }, "a worker is replaced");
+        return withBody(said.answer, body);
       }
       if (signal.aborted) throw signal.reason;
       log.error({ err: error }, "a worker ended in the middle of a body");

@@ -1,11 +1,13 @@
 /** The tokenizers of the threads: loaded at the start, and again when a file changes. */
 import { once } from "node:events";
 import { stat } from "node:fs/promises";
+import { setTimeout } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 
 /** A tokenizer as `pack()` made it, in memory that all threads share. @typedef {{ pattern: string, bytes: SharedArrayBuffer }} Packed */
 /** @typedef {import("../types.js").Configuration} Configuration */
 /** @typedef {import("./packer.js").Loaded} Loaded */
+/** @typedef {Loaded & { loadedAt: string }} InUse */
 /**
  * @typedef {object} Tokenizers
  * @property {Packed[]} packed In the order of the configuration.
@@ -27,78 +29,88 @@ const PACKER = new URL("./packer.js", import.meta.url);
  */
 export async function openTokenizers({ tokenizers, tokenizerOptions, cacheFolder }, log) {
   const files = [...new Set(tokenizers.map(({ file }) => file))];
-  /** What stands in the files' place, as it was when they were last tried. @type {Map<string, string>} */
+  /** The states of the files when they were last tried. @type {Map<string, string>} */
   const tried = new Map();
-  /** @type {Map<string, Loaded & { loadedAt: string }>} */
-  const loaded = new Map();
-  /** @type {Map<string, string>} */
+  /** Those in use. @type {Map<string, InUse>} */
+  let current = new Map();
+  /** Why a newer one is not in use, by file. @type {Map<string, string>} */
   const errors = new Map();
 
-  /** @param {string} file */
+  /** @param {string} file @returns {Promise<InUse>} */
   async function load(file) {
     tried.set(file, await stateOf(file, tokenizerOptions.config));
-    const found = await loadInThread({ file, ...tokenizerOptions, cacheFolder });
-    const isNew = found.key !== loaded.get(file)?.key;
-    errors.delete(file);
-    if (isNew) loaded.set(file, { ...found, loadedAt: new Date().toISOString() });
-    if (found.cacheError) log.warn({ file, reason: found.cacheError }, "the packed tokenizer could not be kept in the cache folder");
-    return isNew;
+    const loaded = await loadInThread({ file, ...tokenizerOptions, cacheFolder });
+    if (loaded.cacheError) log.warn({ file, reason: loaded.cacheError }, "a packed tokenizer could not be kept in the cache folder");
+    return { ...loaded, loadedAt: new Date().toISOString() };
   }
 
-  const packed = () => tokenizers.map(({ pattern, file }) => ({ pattern, bytes: /** @type {Loaded} */ (loaded.get(file)).bytes }));
-
-  /** Whether any is another one than before. */
+  /** Those of the files that are others than before. */
   async function loadChanged() {
-    let isChanged = false;
+    /** @type {typeof current} */
+    const changed = new Map();
     for (const file of files) {
       if ((await stateOf(file, tokenizerOptions.config)) === tried.get(file)) continue;
       try {
-        if (!(await load(file))) continue;
-        isChanged = true;
-        log.info({ file }, "a tokenizer has changed");
+        const loaded = await load(file);
+        errors.delete(file);
+        if (loaded.key !== current.get(file)?.key) changed.set(file, loaded);
       } catch (error) {
-        const { message } = /** @type {Error} */ (error);
-        errors.set(file, message);
-        log.error({ file, reason: message }, "a tokenizer has changed and cannot be loaded: the one before stays");
+        keepOld(file, error);
       }
     }
-    return isChanged;
+    return changed;
   }
 
-  for (const file of files) await load(file);
-  /** @type {NodeJS.Timeout | undefined} */
-  let timer;
-  /** What the timer does. */
-  let looking = Promise.resolve();
-  let isClosed = false;
+  /** @param {string} file @param {unknown} error */
+  function keepOld(file, error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    errors.set(file, reason);
+    log.error({ file, reason }, "a tokenizer has changed and cannot be used: the one before stays");
+  }
+
+  /** @param {typeof current} from @returns {Packed[]} */
+  const packed = (from) => tokenizers.map(({ pattern, file }) => ({ pattern, bytes: /** @type {InUse} */ (from.get(file)).bytes }));
+
+  /** @param {(packed: Packed[]) => Promise<void>} take */
+  async function look(take) {
+    const changed = await loadChanged();
+    if (changed.size === 0) return;
+    const next = new Map([...current, ...changed]);
+    try {
+      await take(packed(next));
+      current = next;
+      log.info({ files: [...changed.keys()] }, "tokenizers have changed and are in use");
+    } catch (error) {
+      for (const file of changed.keys()) keepOld(file, error);
+    }
+  }
+
+  for (const file of files) current.set(file, await load(file));
+  const stop = new AbortController();
+  /** Settled once nothing is watched any more. */
+  let watching = Promise.resolve();
   return {
-    packed: packed(),
+    packed: packed(current),
     watch(take) {
-      const look = async () => {
-        try {
-          if (await loadChanged()) await take(packed());
-        } catch (error) {
-          log.error({ err: error }, "workers with the new tokenizer could not be started: those before stay");
-        }
-        if (!isClosed) next();
-      };
-      const next = () => {
-        timer = setTimeout(() => (looking = look()), POLL_MILLIS).unref();
-      };
-      next();
+      watching = (async () => {
+        while (await passed(POLL_MILLIS, stop.signal)) await look(take);
+      })();
     },
     health: () =>
       tokenizers.map(({ pattern, file }) => {
-        const { loadedAt } = /** @type {{ loadedAt: string }} */ (loaded.get(file));
-        const error = errors.get(file);
-        return { pattern, file, loadedAt, ...(error !== undefined && { error }) };
+        const { loadedAt } = /** @type {InUse} */ (current.get(file));
+        return { pattern, file, loadedAt, ...(errors.has(file) && { error: errors.get(file) }) };
       }),
-    async close() {
-      isClosed = true;
-      clearTimeout(timer);
-      await looking;
+    close() {
+      stop.abort();
+      return watching;
     },
   };
+}
+
+/** Waits; false if there is nothing to wait for any more. @param {number} millis @param {AbortSignal} signal */
+function passed(millis, signal) {
+  return setTimeout(millis, true, { signal, ref: false }).catch(() => false);
 }
 
 /**

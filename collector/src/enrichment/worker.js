@@ -6,6 +6,7 @@ import { undecoded } from "./outcome.js";
 
 /** @typedef {import("../types.js").Enrichment} Enrichment */
 /** @typedef {{ id: number, body: Uint8Array, contentType?: string, url: string }} Task */
+/** The answer to a body after which the thread ends, and why it does. @typedef {{ id: number, answer: Enrichment, reason: string }} LastWords */
 
 /** In place of a body that is as it was. */
 const NOTHING = new Uint8Array();
@@ -17,11 +18,14 @@ if (memoryBytes() > limits.workerBytes) {
 }
 
 async function createEnricher() {
-  const loaded = tokenizers.map((/** @type {import("./tokenizers.js").Packed} */ { pattern, bytes }) => [
-    pattern,
-    Tokenizer.fromBytes(new Uint8Array(bytes)),
-  ]);
-  return Enricher.create(Object.fromEntries(loaded), { ...enrichment, limits: { bodyBytes: limits.bodyBytes } });
+  /** One for all patterns of a file. @type {Map<SharedArrayBuffer, Tokenizer>} */
+  const loaded = new Map();
+  const byPattern = tokenizers.map((/** @type {import("./tokenizers.js").Packed} */ { pattern, bytes }) => {
+    const tokenizer = loaded.get(bytes) ?? Tokenizer.fromBytes(new Uint8Array(bytes));
+    loaded.set(bytes, tokenizer);
+    return [pattern, tokenizer];
+  });
+  return Enricher.create(Object.fromEntries(byPattern), { ...enrichment, limits: { bodyBytes: limits.bodyBytes } });
 }
 
 /**
@@ -35,11 +39,15 @@ export default function work(task) {
   const answer = enrich(task);
   const moved = answer.outcome === "enriched" ? [/** @type {ArrayBuffer} */ (answer.body.buffer)] : [];
   const isLost = answer.outcome === "undecoded" && answer.reason === "worker_lost";
-  if (isLost || memoryBytes() > limits.workerBytes) {
-    parentPort?.postMessage({ id: task.id, answer }, moved);
-    process.exit();
-  }
+  if (isLost) leave({ id: task.id, answer, reason: "token2text failed in it" }, moved);
+  if (memoryBytes() > limits.workerBytes) leave({ id: task.id, answer, reason: `its memory has grown to ${memoryBytes()} bytes` }, moved);
   return move(/** @type {any} */ ({ [transferableSymbol]: moved, [valueSymbol]: answer }));
+}
+
+/** @param {LastWords} words @param {ArrayBuffer[]} moved @returns {never} */
+function leave(words, moved) {
+  parentPort?.postMessage(words, moved);
+  return process.exit();
 }
 
 /** @param {Task} task @returns {Enrichment} */

@@ -28,7 +28,7 @@ export async function startPool(more = {}, workerFile) {
   return { ...(await createEnrichments(poolConfiguration(more), log, workerFile)), lines };
 }
 
-/** A log, and its lines. @returns {{ log: import("pino").Logger, lines: string[] }} */
+/** A log, and its lines. @returns {{ log: import("../../../collector/src/types.js").Context["log"], lines: string[] }} */
 export function logLines() {
   /** @type {string[]} */
   const lines = [];

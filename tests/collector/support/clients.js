@@ -1,0 +1,100 @@
+/** Unmodified clients in Python, as programs of their own: what they log with, and what they see of what is stored. */
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { fileURLToPath } from "node:url";
+import { tokenizerFile } from "./collector.js";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+const SCRIPTS = fileURLToPath(new URL("./python/", import.meta.url));
+const QUIET = { MLFLOW_DISABLE_TELEMETRY: "true", DO_NOT_TRACK: "true", HF_HUB_OFFLINE: "1", WANDB_ERROR_REPORTING: "false" };
+const WEAVE_KEY = "0123456789".repeat(4);
+
+/**
+ * What a trainer sets to log to a server, or to the relay in front of it.
+ *
+ * @type {Record<string, (url: string) => Record<string, string>>}
+ */
+export const SETTINGS = {
+  mlflow: (url) => ({ MLFLOW_TRACKING_URI: url }),
+  trackio: (url) => ({ TRACKIO_SERVER_URL: url, TRACKIO_WRITE_TOKEN: "token-of-the-tests" }),
+  weave: (url) => ({ WF_TRACE_SERVER_URL: url, WANDB_BASE_URL: url, WANDB_API_KEY: WEAVE_KEY }),
+  otlp: (url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url }),
+};
+
+/** The interpreter of an environment that `scripts/venv.sh` makes. @param {string} name */
+export function interpreter(name) {
+  const { stdout, stderr, status } = spawnSync(join(ROOT, "scripts/venv.sh"), [name], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${name} could not be installed: ${stderr}`);
+  return join(ROOT, stdout.trim());
+}
+
+/**
+ * @typedef {object} Ended
+ * @property {number} status
+ * @property {string} errors What it said on its standard error.
+ * @property {any} result The last line of its output, parsed; undefined if it has none.
+ */
+
+/**
+ * Runs a script of `python/` with the pinned clients.
+ *
+ * @param {string} script
+ * @param {string[]} args
+ * @param {Record<string, string>} env
+ * @returns {Promise<Ended>}
+ */
+export async function python(script, args, env) {
+  const folder = mkdtempSync(join(tmpdir(), "token2text-client-"));
+  try {
+    const child = spawn(interpreter("collector"), [join(SCRIPTS, script), ...args], {
+      cwd: folder,
+      // Nothing of the machine's own settings, and nothing left on it.
+      env: { PATH: process.env.PATH, HOME: folder, TRACKIO_DIR: folder, HF_HOME: folder, PYTHONDONTWRITEBYTECODE: "1", ...QUIET, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    const [output, errors, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+    const line = output.trimEnd().split("\n").at(-1);
+    return { status: status ?? 1, errors, result: line ? JSON.parse(line) : undefined };
+  } finally {
+    rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/**
+ * Calls a function of `clients.py`; a program that fails is an error.
+ *
+ * @param {Record<string, string>} env
+ * @param {string} name
+ * @param {...unknown} args
+ */
+export async function client(env, name, ...args) {
+  const { status, errors, result } = await python("clients.py", [name, JSON.stringify(args)], env);
+  if (status !== 0) throw new Error(`${name} failed\n${errors}`);
+  return result;
+}
+
+/**
+ * @typedef {object} Rollouts
+ * @property {{ op: string, ids: [number[], number[]], texts: [string, string] }[]} calls Prompt and response of every call that has
+ *   ids, as Python's `tokenizers` decodes them.
+ * @property {string[]} failures
+ */
+
+/**
+ * Rollouts of verl, traced by verl's own code.
+ *
+ * @param {"mlflow" | "trackio" | "weave"} backend
+ * @param {string} url
+ * @param {string} project
+ * @param {...string} options Of `verl_rollouts.py`.
+ * @returns {Promise<Rollouts>}
+ */
+export async function verl(backend, url, project, ...options) {
+  const { status, errors, result } = await python("verl_rollouts.py", [backend, project, tokenizerFile, ...options], SETTINGS[backend](url));
+  if (status !== 0) throw new Error(`verl failed\n${errors}`);
+  return result;
+}

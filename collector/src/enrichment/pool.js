@@ -3,6 +3,7 @@
  * thread is given one at a time.
  */
 import { undecoded } from "./outcome.js";
+import { emptyTable } from "./sampling/known-traces.js";
 import { startThreads } from "./threads.js";
 import { openTokenizers } from "./tokenizers.js";
 import { Turns } from "./turns.js";
@@ -22,10 +23,11 @@ import { Turns } from "./turns.js";
 export async function createEnrichments(configuration, log, workerFile = new URL("./worker.js", import.meta.url)) {
   const { limits, workers } = configuration;
   const tokenizers = await openTokenizers(configuration, log);
-  let threads = await startThreads(workerFile, configuration, tokenizers.packed, log);
+  const how = { file: workerFile, configuration, knownTraces: emptyTable(), log };
+  let threads = await startThreads(how, tokenizers.packed);
   tokenizers.watch(async (packed) => {
     const old = threads;
-    threads = await startThreads(workerFile, configuration, packed, log);
+    threads = await startThreads(how, packed);
     // Its bodies are not waited for here: the next change may come.
     old.close();
   });

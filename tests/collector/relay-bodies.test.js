@@ -27,7 +27,8 @@ let context;
 let enricher;
 /** What the backend has got last, and what it answers. */
 let got = { headers: /** @type {string[]} */ ([]), body: Buffer.alloc(0), method: "", url: "" };
-let answer = { status: 200, headers: /** @type {string[]} */ ([]), body: Buffer.alloc(0) };
+/** @type {{ status: number, headers: string[], body: Buffer }} */
+let answer = { status: 200, headers: [], body: Buffer.alloc(0) };
 const backend = http.createServer((request, response) => {
   /** @type {Buffer[]} */
   const chunks = [];
@@ -93,7 +94,7 @@ async function send(backend, { method, path, headers }, body) {
 
 /** @param {any} file */
 function headersOf(file) {
-  return Object.fromEntries(Object.entries(file.headers ?? {}).filter(([name]) => !OWN.includes(name.toLowerCase()))) ;
+  return Object.fromEntries(Object.entries(file.headers ?? {}).filter(([name]) => !OWN.includes(name.toLowerCase())));
 }
 
 const requests = ALL.filter(({ file }) => file.direction === "request");
@@ -116,7 +117,9 @@ for (const { name, backend, file, body, plain } of requests) {
     const contentType = file.content_type ?? undefined;
     const { body: expected, report } = enricher.enrichBody(plain, { contentType, url: file.path });
     const isChanged = report.totals.decoded > 0;
-    for (const frame of [{ "content-length": String(body.length) }, { "transfer-encoding": "chunked" }]) {
+    /** @type {Record<string, string>[]} */
+    const frames = [{ "content-length": String(body.length) }, { "transfer-encoding": "chunked" }];
+    for (const frame of frames) {
       await send(backend, { method: file.method, path: file.path, headers: { ...headersOf(file), ...frame } }, body);
       assert.deepEqual([got.method, got.url], [file.method, file.path]);
       const arrived = file.content_encoding === "gzip" && isChanged ? zlib.gunzipSync(got.body) : got.body;

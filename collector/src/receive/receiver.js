@@ -94,16 +94,13 @@ async function passOn({ enrichments, metrics }, exports, given, contentType) {
   // Cheap in protocol buffers; JSON is parsed only if something is wrong with it.
   if (contentType === PROTOBUF && countSpans(given, contentType) === 0) return undefined;
   const start = performance.now();
-  const result = await enrichments.enrich({ body: given, contentType, url: PATH });
+  const result = await enrichments.enrich({ body: given, contentType, url: PATH, sampling: "select" });
   metrics.enriched(LISTENER, result, (performance.now() - start) / 1000);
-  const warnings = [];
-  if (result.outcome === "undecoded") {
-    const spans = countSpans(given, contentType);
-    if (result.reason !== "not_sampled") warnings.push(`${spans} spans forwarded undecoded: ${result.message}`);
-  } else warnings.push(...result.warnings.map(({ message }) => message));
-  const body = result.outcome === "enriched" ? result.body : given;
-  const results = await sendToAll(exports, { body, contentType }, metrics);
-  return verdict(results, () => countSpans(given, contentType), warnings);
+  if (result.outcome === "undecoded" && result.reason === "not_sampled") return undefined;
+  const body = result.outcome === "undecoded" ? given : result.body;
+  const count = () => countSpans(body, contentType);
+  const warnings = result.outcome === "undecoded" ? [`${count()} spans forwarded undecoded: ${result.message}`] : result.warnings.map(({ message }) => message);
+  return verdict(await sendToAll(exports, { body, contentType }, metrics), count, warnings);
 }
 
 /** @param {Request} request @param {Reply} reply @param {number} status @param {string} message */

@@ -195,6 +195,7 @@ test-collector: build tools-test fetch-tokenizers collector/node_modules/.packag
 	@scripts/venv.sh integration > /dev/null
 	@scripts/venv.sh trackio > /dev/null
 	@scripts/venv.sh otel > /dev/null
+	@scripts/install-tools.sh nginx
 	node tests/collector/run.js
 	$(call done,collector tests)
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, readFileSync, readdirSync, symlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync } from "node:fs";
 import { createServer } from "node:net";
 import { delimiter, join } from "node:path";
 import { test } from "node:test";
@@ -21,11 +21,21 @@ const readme = readFileSync(join(installed, "README.md"), "utf8");
 test("it has its files and nothing else, and names its token2text", () => {
   const paths = readdirSync(installed, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(installed.length + 1));
   for (const path of ["LICENSE", "README.md", "bin/token2text-collector.js", "deploy/Containerfile", "deploy/token2text-collector.service", "src/cli.js"]) assert.ok(paths.includes(path), path);
-  for (const path of paths) assert.match(path, /^(bin|src(\/[a-z]+)?)\/[\w-]+(\.d)?\.(js|ts)$|^deploy\/|^(package\.json|README\.md|LICENSE)$/);
+  for (const path of paths) assert.match(path, /^(bin|src(\/[a-z]+)*)\/[\w-]+(\.d)?\.(js|ts)$|^(deploy|docs)\/|^(package\.json|README\.md|LICENSE)$/);
   const core = JSON.parse(readFileSync(join(folder, "node_modules/token2text/package.json"), "utf8"));
   assert.equal(manifest.dependencies.token2text, core.version);
   for (const [name, version] of Object.entries(manifest.dependencies)) assert.match(/** @type {string} */ (version), /^\d+\.\d+\.\d+$/, name);
   assert.equal(manifest.version, core.version);
+});
+
+test("what README links to is there", () => {
+  const links = [...readme.matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]+))?\)/g)];
+  assert.ok(links.length >= 4, `${links.length}`);
+  const headings = [...readme.matchAll(/^#+ (.*)$/gm)].map(([, words]) => words.toLowerCase().replace(/[^\w -]/g, "").replaceAll(" ", "-"));
+  for (const [link, path, anchor] of links) {
+    if (path !== "") assert.ok(existsSync(join(installed, path)), link);
+    else assert.ok(headings.includes(anchor), link);
+  }
 });
 
 test("npx token2text-collector --version, --help, --check", () => {

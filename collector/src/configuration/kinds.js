@@ -179,7 +179,13 @@ export const origin = word("ORIGIN", "an origin such as https://traces.example.o
 });
 
 /** What may stand in a header after `Bearer `. */
-export const secret = word("TOKEN", "a token of visible characters, without blanks", parseSecret, () => HIDDEN);
+export const secret = word(
+  "TOKEN",
+  "a token of visible characters, without blanks",
+  // It is not repeated.
+  (text, place) => parseSecret(text) ?? place.fail("it is no token: visible characters, without blanks") ?? null,
+  () => HIDDEN,
+);
 
 /** @param {string} text */
 function parseSecret(text) {

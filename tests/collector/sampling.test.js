@@ -7,7 +7,7 @@ import { KnownTraces, emptyTable } from "../../collector/src/enrichment/sampling
 import { cutBody } from "../../collector/src/enrichment/sampling/pieces.js";
 import { createSampler, sampleKey, traceKey } from "../../collector/src/enrichment/sampling/sampler.js";
 import { parseExact } from "../../pkg/exporters/exact-json.js";
-import { splitSpans } from "../../pkg/exporters/otlp.js";
+import { splitSpans } from "../../pkg/exporters/otlp-request.js";
 import { read } from "../../pkg/node.js";
 import { enricherOf, numbers, recorded, recordedBodies } from "./support/bodies.js";
 import { startPool } from "./support/pool.js";

@@ -110,12 +110,14 @@ for (const name of ["exit", "throw", "heap", "trap"]) {
 
 test("a body that takes too long is given up, its worker is replaced, and the next one is enriched", async () => {
   const own = await startPool({ limits: { ...LIMITS, enrichMillis: 1000 } }, TROUBLED);
-  const results = await Promise.all([own.enrich(trouble("spin")), own.enrich({ ...small, url: "/waits" })]);
+  const results = await Promise.all([own.enrich(trouble("spin")), own.enrich(trouble("exit"))]);
   for (const result of results) assert.equal(/** @type {any} */ (result).reason, "timeout");
   // The new worker may take longer to start than a body may wait.
   let next = await own.enrich(small);
   while (next.outcome === "undecoded" && next.reason === "timeout") next = await own.enrich(small);
   assert.deepEqual(seen(next), expected(small));
+  // The one that waited did not run later.
+  assert.deepEqual(own.lines, []);
   await own.close();
 });
 

@@ -29,7 +29,7 @@ export async function readPacked(folder, key) {
   try {
     const { uid, mode } = await file.stat();
     // Others must not choose our texts.
-    if (uid !== (process.getuid?.() ?? uid) || (mode & 0o022) !== 0) return undefined;
+    if (process.getuid && (uid !== process.getuid() || (mode & 0o022) !== 0)) return undefined;
     const bytes = await file.readFile();
     const packed = bytes.subarray(bytes.indexOf("\n") + 1);
     if (!bytes.subarray(0, bytes.length - packed.length).equals(headOf(key, packed))) return undefined;

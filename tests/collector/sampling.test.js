@@ -90,6 +90,8 @@ for (const { name, body, contentType, url } of written) {
       hidden.show(Buffer.from(enriched.body.buffer));
       assert.deepEqual(piecesOf(name, enriched.body), before.map((piece, i) => (kept[i] ? after[i] : piece)));
       const { totals } = direct.enrichBody(selected, { contentType, url }).report;
+      const around = (/** @type {any} */ { select }) => select(() => false);
+      assert.deepEqual(around(cutBody(enriched.body, contentType)), around(cut));
       const { spansWithoutIds } = enriched.report.totals;
       assert.deepEqual({ ...enriched.report.totals, spansWithoutIds: spansWithoutIds - hidden.standIns }, totals);
     }

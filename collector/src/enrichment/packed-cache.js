@@ -12,7 +12,12 @@ const SUFFIX = ".packed";
 /** One that was left by a process that ended while it wrote. */
 const LEFT_MILLIS = 3_600_000;
 
-/** What stands before the tokenizer: its own key, so that no file counts under another name, and a digest of the rest. @param {string} key @param {Uint8Array} packed */
+/**
+ * What stands before the tokenizer: its own key, so that no file counts under another name, and a digest of the rest.
+ *
+ * @param {string} key
+ * @param {Uint8Array} packed
+ */
 function headOf(key, packed) {
   return Buffer.from(`token2text-collector packed tokenizer ${key} ${createHash("sha256").update(packed).digest("hex")}\n`);
 }

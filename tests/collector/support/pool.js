@@ -15,7 +15,8 @@ export const LIMITS = { ...DEFAULTS.limits, enrichMillis: 50_000 };
 
 /** @param {Partial<Configuration>} more @returns {Configuration} */
 export function poolConfiguration(more) {
-  return { ...DEFAULTS, limits: LIMITS, tokenizers: [{ pattern: "*", file: join(fetchTokenizer("qwen3"), "tokenizer.json") }], workers: 1, ...more };
+  const tokenizers = [{ pattern: "*", file: join(fetchTokenizer("qwen3"), "tokenizer.json") }];
+  return { ...DEFAULTS, limits: LIMITS, tokenizers, workers: 1, ...more };
 }
 
 /**

@@ -32,10 +32,18 @@ export function isOfSample(key) {
 export function note(known, key, value) {
   const reader = NAMES.get(withoutTag(key));
   if (!reader || value === null || value === undefined || typeof value === "object") return;
-  // MLflow's files have JSON in strings.
-  const [, inner] = /^"([^"\\]*)"$/.exec(String(value)) ?? [];
-  for (const [member, found] of Object.entries(reader(inner ?? String(value)))) {
+  for (const [member, found] of Object.entries(reader(textOf(value)))) {
     if (found !== undefined) Object.assign(known, { [member]: found, ...known });
+  }
+}
+
+/** A scalar as text; MLflow's files have JSON in strings. @param {unknown} value */
+function textOf(value) {
+  const text = String(value);
+  try {
+    return text.startsWith('"') ? String(JSON.parse(text)) : text;
+  } catch {
+    return text;
   }
 }
 

@@ -153,3 +153,13 @@ export interface Listener {
   /** Stops taking connections, waits for requests that are under way, then closes. */
   close(): Promise<void>;
 }
+
+/**
+ * Starts the pool of workers and every listener that was asked for.
+ *
+ * @throws What keeps it from starting: a tokenizer that cannot be loaded, an address that is taken.
+ */
+export function start(
+  configuration: Configuration,
+  log: import("pino").Logger,
+): Promise<{ listeners: Listener[]; /** Lets what is under way end. */ close(): Promise<void> }>;

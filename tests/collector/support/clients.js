@@ -53,7 +53,7 @@ export async function python(script, args, env) {
     const child = spawn(interpreter("collector"), [join(SCRIPTS, script), ...args], {
       cwd: folder,
       // Nothing of the machine's own settings, and nothing left on it.
-      env: { PATH: process.env.PATH, HOME: folder, TRACKIO_DIR: folder, HF_HOME: folder, PYTHONDONTWRITEBYTECODE: "1", ...QUIET, ...env },
+      env: { PATH: process.env.PATH, HOME: folder, TRACKIO_DIR: folder, HF_HOME: folder, ...QUIET, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     const [output, errors, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
@@ -79,8 +79,8 @@ export async function client(env, name, ...args) {
 
 /**
  * @typedef {object} Rollouts
- * @property {{ op: string, ids: [number[], number[]], texts: [string, string] }[]} calls Prompt and response of every call that has
- *   ids, as Python's `tokenizers` decodes them.
+ * @property {{ op: string, texts: string[] }[]} calls Prompt and response of every call, by Python's `tokenizers`; of a call that has failed
+ *   the prompt.
  * @property {string[]} failures
  */
 

@@ -41,6 +41,10 @@ collector/node_modules/.package-lock.json: collector/package.json collector/pack
 	npm ci --prefix collector
 	@touch $@
 
+tests/collector/node_modules/.package-lock.json: tests/collector/package.json tests/collector/package-lock.json | prerequisites
+	npm ci --prefix tests/collector
+	@touch $@
+
 tests/packaging/node_modules/.package-lock.json: tests/packaging/package.json tests/packaging/package-lock.json | prerequisites
 	npm ci --prefix tests/packaging
 	@touch $@
@@ -155,7 +159,7 @@ size: ## the WebAssembly that every page loads is small
 	$(call done,size)
 
 .PHONY: types
-types: build www/node_modules/.package-lock.json collector/node_modules/.package-lock.json tests/packaging/node_modules/.package-lock.json ## the JavaScript agrees with its types
+types: build www/node_modules/.package-lock.json collector/node_modules/.package-lock.json tests/collector/node_modules/.package-lock.json tests/packaging/node_modules/.package-lock.json ## the JavaScript agrees with its types
 	npx --no-install tsc -p tsconfig.json
 	npx --no-install tsc -p tsconfig.tools.json
 	npx --no-install tsc -p www/tsconfig.json
@@ -177,13 +181,15 @@ test-packaging: build tools-packaging ## the packed package in every runtime, bu
 test-integration: build tools-test fetch-tokenizers ## exporters and readers against real servers, one after the other
 	@scripts/venv.sh integration > /dev/null
 	@scripts/venv.sh trackio > /dev/null
+	@scripts/venv.sh otel > /dev/null
 	node tests/integration/run.js
 	$(call done,integration tests)
 
 .PHONY: test-collector
-test-collector: build tools-test fetch-tokenizers collector/node_modules/.package-lock.json ## the collector with real clients and real servers
+test-collector: build tools-test fetch-tokenizers collector/node_modules/.package-lock.json tests/collector/node_modules/.package-lock.json ## the collector with real clients and real servers
 	@scripts/venv.sh integration > /dev/null
 	@scripts/venv.sh trackio > /dev/null
+	@scripts/venv.sh otel > /dev/null
 	node tests/collector/run.js
 	$(call done,collector tests)
 

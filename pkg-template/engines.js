@@ -103,6 +103,16 @@ export async function load(name, what) {
   return /** @type {InstanceOf<N>} */ (instances[name]);
 }
 
+/**
+ * Bytes of WebAssembly memory that this package holds in this thread. It grows with the largest body and never shrinks: a
+ * program that must give it back ends the thread.
+ *
+ * @returns {number}
+ */
+export function memoryBytes() {
+  return Object.values(instances).reduce((sum, { memory }) => sum + memory.buffer.byteLength, 0);
+}
+
 function notInitialised() {
   return new Token2TextError("not_initialised", "token2text is not initialised; call `await init()` once before anything else");
 }

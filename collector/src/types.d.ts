@@ -92,6 +92,8 @@ export type Undecoded =
   | "overloaded"
   | "timeout"
   | "worker_lost"
+  /** The caller waits no more. */
+  | "aborted"
   | "unsupported_encoding"
   | "invalid_encoding"
   | "error";

@@ -17,6 +17,7 @@ import { Token2TextError, messageOf } from "../errors.js";
  * @property {typeof globalThis.fetch} [fetch] Another fetch, with a proxy for example.
  * @property {number} [timeoutMillis] For the whole exchange, in milliseconds. Default: 30,000.
  * @property {AbortSignal} [signal]
+ * @property {(answer: Uint8Array, headers: Headers) => string | undefined} [explain] Reads the words of an error that is no text.
  * @property {() => number} [now] The clock that a date in `Retry-After` is compared with, in milliseconds since 1970.
  */
 /** @typedef {{ status: "success", httpStatus: number, headers: Headers, body: Uint8Array<ArrayBuffer> }} HttpSuccess */
@@ -47,7 +48,7 @@ const MAX_ANSWER_CHARS = 2000;
  * @returns {Promise<HttpResult>}
  */
 export async function request(request, options = {}) {
-  const { timeoutMillis = TIMEOUT_MILLIS, signal, now = Date.now } = options;
+  const { timeoutMillis = TIMEOUT_MILLIS, signal } = options;
   const fetch = options.fetch ?? globalThis.fetch;
   let prepared;
   try {
@@ -61,7 +62,7 @@ export async function request(request, options = {}) {
     const { url, method, headers, body } = prepared;
     const response = await fetch(url, { method, headers, body, signal: limit.signal });
     const answer = new Uint8Array(await response.arrayBuffer());
-    return outcome(place, response, answer, now());
+    return outcome(place, response, answer, options);
   } catch (error) {
     if (signal?.aborted) return failure("aborted", `${place}: aborted`, error);
     const what = limit.passed ? `no answer within ${timeoutMillis} ms` : messageOf(error);
@@ -91,17 +92,17 @@ function part(bytes) {
   return /** @type {Uint8Array<ArrayBuffer>} */ (bytes);
 }
 
-/** @param {string} place @param {Response} response @param {Uint8Array<ArrayBuffer>} body @param {number} now @returns {HttpResult} */
-function outcome(place, response, body, now) {
+/** @param {string} place @param {Response} response @param {Uint8Array<ArrayBuffer>} body @param {HttpOptions} options @returns {HttpResult} */
+function outcome(place, response, body, { explain, now = Date.now }) {
   const { status: httpStatus, headers } = response;
   if (response.ok && response.redirected && !place.startsWith("GET ")) {
     return failure("refused", `${place} was redirected to ${withoutCredentials(response.url)}, where its body got lost; use that address`);
   }
   if (response.ok) return { status: "success", httpStatus, headers, body };
-  const answer = new TextDecoder().decode(body).slice(0, MAX_ANSWER_CHARS);
+  const answer = (explain?.(body, headers) ?? new TextDecoder().decode(body)).slice(0, MAX_ANSWER_CHARS);
   const error = new Token2TextError("refused", `${place}: status ${httpStatus}${inWords(answer)}`);
   if (!RETRYABLE_STATUSES.includes(httpStatus)) return { status: "failure", error, httpStatus, answer };
-  return { status: "retryable", retryAfterMs: retryAfter(headers.get("retry-after"), now), error, httpStatus, answer };
+  return { status: "retryable", retryAfterMs: retryAfter(headers.get("retry-after"), now()), error, httpStatus, answer };
 }
 
 /** Servers explain themselves in `message` or `detail`; a page of HTML explains nothing. @param {string} answer */

@@ -10,7 +10,7 @@ import { spanIdOf, storedSpans, toStored } from "./mlflow-spans.js";
 /** @typedef {import("./mlflow-client.js").MlflowClient} MlflowClient */
 /** @typedef {import("./http.js").HttpResult} HttpResult */
 /** @typedef {import("./mlflow-previews.js").TraceInfo} TraceInfo */
-/** @typedef {import("./otlp.js").WireSpan} WireSpan */
+/** @typedef {import("./otlp-request.js").WireSpan} WireSpan */
 
 /** Tag that says where the spans of a trace are. */
 export const SPANS_LOCATION = "mlflow.trace.spansLocation";

@@ -1,9 +1,9 @@
 /** What a span is given so that MLflow shows it well: its type, its chat, and on the root the name and tags of the trace. */
 import { Numeral, elements, members, stringifyExact, tryParseExact } from "./exact-json.js";
 import { readAttributes } from "./mlflow-spans.js";
-import { hasText, withAttributes } from "./otlp.js";
+import { hasText, withAttributes } from "./otlp-request.js";
 
-/** @typedef {import("./otlp.js").WireSpan} WireSpan */
+/** @typedef {import("./otlp-request.js").WireSpan} WireSpan */
 /** @typedef {import("./exact-json.js").Exact} Exact */
 
 const TYPE = "mlflow.spanType";

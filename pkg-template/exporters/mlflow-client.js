@@ -1,5 +1,6 @@
 /** MLflow's REST routes: where the server is, who asks, and which experiment is meant. */
 import { Token2TextError } from "../errors.js";
+import { basic } from "./authorization.js";
 import { failure, request } from "./http.js";
 
 /** @typedef {import("./http.js").HttpResult} HttpResult */
@@ -145,7 +146,7 @@ function authorization({ username, password, token }, url) {
   const name = username ?? decodeURIComponent(url.username);
   const secret = password ?? decodeURIComponent(url.password);
   // The order of MLflow's own client.
-  if (name !== "" && secret !== "") return { authorization: `Basic ${toBase64(new TextEncoder().encode(`${name}:${secret}`))}` };
+  if (name !== "" && secret !== "") return basic(name, secret);
   return token ? { authorization: `Bearer ${token}` } : {};
 }
 
@@ -188,11 +189,6 @@ export function jsonOf({ body }) {
   } catch {
     return {};
   }
-}
-
-/** @param {Uint8Array} bytes */
-export function toBase64(bytes) {
-  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(""));
 }
 
 /** How many letters must be put in, taken out or changed. @param {string} a @param {string} b */

@@ -1,5 +1,4 @@
 import { Token2TextError } from "../errors.js";
-import { asBody } from "./body.js";
 import { failure } from "./http.js";
 import { ArtifactRoute } from "./mlflow-artifacts.js";
 import { forMlflow } from "./mlflow-attributes.js";
@@ -7,9 +6,11 @@ import { MlflowClient, errorCode, jsonOf } from "./mlflow-client.js";
 import { logGenerations } from "./mlflow-generations.js";
 import { outermostTexts, previewBody, previewsFor } from "./mlflow-previews.js";
 import { storedSpans, toStored } from "./mlflow-spans.js";
-import { groupBy, hasText, joinSpans, splitSpans, storable } from "./otlp.js";
+import { JSON_TYPE, otlpBody } from "./otlp-body.js";
+import { toProtobuf } from "./otlp-json.js";
+import { groupBy, hasText, joinSpans, splitSpans, storable } from "./otlp-request.js";
 
-/** @typedef {import("./otlp.js").WireSpan} WireSpan */
+/** @typedef {import("./otlp-request.js").WireSpan} WireSpan */
 /** @typedef {import("./http.js").Retryable} Retryable */
 /** @typedef {import("./http.js").Failure} Failure */
 /**
@@ -24,7 +25,7 @@ import { groupBy, hasText, joinSpans, splitSpans, storable } from "./otlp.js";
  *
  * `repaired` tells what was replaced in the copy that was sent.
  *
- * @typedef {{ status: "success", spans: number, repaired: import("./otlp.js").Repaired[] } | Retryable | (Failure & { rejected?: Rejected[] })} ExportResult
+ * @typedef {{ status: "success", spans: number, repaired: import("./otlp-request.js").Repaired[] } | Retryable | (Failure & { rejected?: Rejected[] })} ExportResult
  */
 
 /** The server's cost is per request, but one bad span makes it refuse all. */
@@ -64,14 +65,16 @@ export class MlflowExporter {
   }
 
   /**
-   * Stores the spans of an OTLP request (protocol buffers, not compressed), or spans as `read` gives them. Never throws.
+   * Stores the spans of an OTLP request (not compressed), or spans as `read` gives them. Never throws.
    *
    * @param {Uint8Array | ArrayBuffer | import("./body.js").Spans} given
+   * @param {import("./otlp-body.js").Origin} [origin]
    * @returns {Promise<ExportResult>}
    */
-  async export(given) {
+  async export(given, origin) {
     try {
-      return await this.#export(splitSpans(await requestOf(given)));
+      const { body, contentType } = await otlpBody(given, origin);
+      return await this.#export(splitSpans(contentType === JSON_TYPE ? toProtobuf(body) : body));
     } catch (error) {
       if (error instanceof Token2TextError) return { status: "failure", error };
       return failure("internal", `the export failed: ${error}; this is a bug: please report it`, error);
@@ -229,14 +232,6 @@ class Delivery {
     const posted = await this.client.send("/api/3.0/mlflow/traces", { json: previewBody(info, previews) });
     return posted.status === "success" ? undefined : posted;
   }
-}
-
-/** @param {unknown} given */
-async function requestOf(given) {
-  const body = await asBody(given, "otlp-proto");
-  // `{` would be a field of a type that there is no more.
-  if (body[0] === 0x7b) throw new Token2TextError("invalid_body", "export takes OTLP as protocol buffers, not as JSON");
-  return body;
 }
 
 /** Whole traces together, up to the bounds of a request. @param {WireSpan[][]} traces */

@@ -3,8 +3,8 @@
  * ids are base64), and the message of OTLP that its server takes.
  */
 import { Numeral, elements, members, parseExact, stringifyExact, tryParseExact } from "./exact-json.js";
-import { toBase64 } from "./mlflow-client.js";
-import { toHex } from "./otlp.js";
+import { toBase64 } from "./authorization.js";
+import { toHex } from "./otlp-request.js";
 import { BYTES, FIXED64, VARINT, bytesField, doubleField, doubleOf, fields, fixed64Field, fixed64Of, textField, varintField, varintOf } from "./wire.js";
 
 /** @typedef {import("./exact-json.js").Exact} Exact */

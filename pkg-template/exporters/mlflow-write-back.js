@@ -4,7 +4,7 @@ import { elements, members, parseExact, stringifyExact, tryParseExact } from "./
 import { SPANS_LOCATION, spansPath } from "./mlflow-artifacts.js";
 import { outermostTexts, previewBody, previewsFor } from "./mlflow-previews.js";
 import { Unsendable, spanIdOf, storedSpans, toOtlp, traceIdOf } from "./mlflow-spans.js";
-import { requestOf } from "./otlp.js";
+import { requestOf } from "./otlp-request.js";
 import { concat } from "./wire.js";
 
 /** @typedef {import("./exact-json.js").Exact} Exact */

@@ -118,6 +118,13 @@ export function varintField(number, value) {
   return concat([key(number, VARINT), varint(value)]);
 }
 
+/** @param {number} number @param {number} value Unsigned. */
+export function fixed32Field(number, value) {
+  const bytes = new Uint8Array(4);
+  new DataView(bytes.buffer).setUint32(0, value, true);
+  return concat([key(number, FIXED32), bytes]);
+}
+
 /** @param {number} number @param {bigint} value */
 export function fixed64Field(number, value) {
   const bytes = new Uint8Array(8);

@@ -152,7 +152,7 @@ test("mistakes are told in words", async () => {
   assert.deepEqual([closed.status, closed.stderr.split(":")[1]], [2, " no server answers at http"]);
   const file = await token2text(["mlflow", "enrich", "--tracking-uri", "sqlite:///mlruns.db", "--experiment", "x", "-t", tokenizerFolder]);
   assert.match(file.stderr, /no address of a server.*mlflow server --backend-store-uri/);
-  for (const [given, message] of /** @type {[any, RegExp][]} */ ([[new TextEncoder().encode("{}"), /not as JSON/], [new Uint8Array([10, 200]), /protocol buffers at byte/], ["text", /takes the bytes/]])) {
+  for (const [given, message] of /** @type {[any, RegExp][]} */ ([[new TextEncoder().encode("{"), /not JSON/], [new Uint8Array([10, 200]), /protocol buffers at byte/], ["text", /takes the bytes/]])) {
     const result = await exporter(experiment).export(given);
     assert.match(result.status === "failure" ? result.error.message : "", message);
   }

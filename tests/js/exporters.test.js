@@ -13,6 +13,7 @@ const PKG = fileURLToPath(new URL("../../pkg", import.meta.url));
 const CLOSED = "http://127.0.0.1:9";
 const EXPORTERS = {
   mlflow: { name: "MlflowExporter", options: { url: CLOSED, experimentId: "1" } },
+  otlp: { name: "OtlpExporter", options: { url: CLOSED } },
   trackio: { name: "TrackioExporter", options: { url: CLOSED, project: "p", run: "r" } },
 };
 

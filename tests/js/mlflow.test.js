@@ -5,7 +5,7 @@ import { Numeral, parseExact, stringifyExact } from "../../pkg/exporters/exact-j
 import { MlflowExporter, MlflowReader } from "../../pkg/exporters/mlflow.js";
 import { previewsFor } from "../../pkg/exporters/mlflow-previews.js";
 import { Unsendable, doubleText, toOtlp, toStored } from "../../pkg/exporters/mlflow-spans.js";
-import { joinSpans, requestOf, splitSpans, storable } from "../../pkg/exporters/otlp.js";
+import { joinSpans, requestOf, splitSpans, storable } from "../../pkg/exporters/otlp-request.js";
 import { bytesField, concat, fields, fixed64Field, fixed64Of, textField, varintField, varintOf } from "../../pkg/exporters/wire.js";
 import { failure } from "./support/expect.js";
 

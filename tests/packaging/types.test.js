@@ -75,12 +75,24 @@ export async function use(tokenizer: Tokenizer, body: Uint8Array): Promise<strin
 new TrackioExporter({ url: "", token: "x" });
 `;
 
+const OTLP = `import { OtlpExporter, withRetry, type OtlpOptions, type OtlpResult } from "token2text/exporters/otlp";
+const options: OtlpOptions = { url: new URL("http://127.0.0.1:4318"), headers: { "x-scope-orgid": "me" }, gzip: true };
+export async function use(body: Uint8Array): Promise<string> {
+  const exporter = new OtlpExporter(options);
+  const result: OtlpResult = await withRetry((bytes: Uint8Array) => exporter.export(bytes, { contentType: "application/json" }))(body);
+  if (result.status === "success") return result.warning ?? "";
+  return result.status === "failure" ? \`\${result.rejectedSpans} of them: \${result.error.message}\` : String(result.retryAfterMs);
+}
+// @ts-expect-error an unknown option
+new OtlpExporter({ url: "", endpoint: "x" });
+`;
+
 const FLAGS = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2022,dom,esnext.disposable"];
 
 for (const [resolution, module] of [["nodenext", "nodenext"], ["bundler", "esnext"]]) {
   test(`the types with moduleResolution ${resolution}`, async () => {
     const project = freshProject();
-    project.write({ "main.ts": MAIN, "inline.ts": INLINE, "worker.ts": WORKER, "trackio.ts": TRACKIO });
-    await run(project, "tsc", [...FLAGS, "--module", module, "--moduleResolution", resolution, "main.ts", "inline.ts", "worker.ts", "trackio.ts"]);
+    project.write({ "main.ts": MAIN, "inline.ts": INLINE, "worker.ts": WORKER, "trackio.ts": TRACKIO, "otlp.ts": OTLP });
+    await run(project, "tsc", [...FLAGS, "--module", module, "--moduleResolution", resolution, "main.ts", "inline.ts", "worker.ts", "trackio.ts", "otlp.ts"]);
   });
 }

@@ -1,29 +1,85 @@
-/** Enriching in threads, so that requests are passed on while a body is decoded. */
-import { Piscina } from "piscina";
+/**
+ * Enriching in threads, so that requests are passed on while a body is decoded. Bodies wait here, bounded in bytes and in time; a
+ * thread is given one at a time.
+ */
+import { undecoded } from "./outcome.js";
+import { startThreads } from "./threads.js";
+import { openTokenizers } from "./tokenizers.js";
+import { Turns } from "./turns.js";
+
+/** @typedef {import("../types.js").Enrichment} Enrichment */
+/** @typedef {import("../types.js").EnrichmentRequest} EnrichmentRequest */
 
 /**
+ * Loads the tokenizers and starts the threads.
+ *
  * @param {import("../types.js").Configuration} configuration
  * @param {import("pino").Logger} log
+ * @param {URL} [workerFile] The script of a thread.
  * @returns {Promise<import("../types.js").Enrichments>}
+ * @throws {Error} A tokenizer that cannot be loaded; the message names the file and the cure.
  */
-export async function createEnrichments(configuration, log) {
-  const { tokenizers, tokenizerOptions, enrichment, limits, workers } = configuration;
-  const pool = new Piscina({
-    filename: new URL("./worker.js", import.meta.url).href,
-    workerData: { tokenizers, tokenizerOptions, enrichment, limits },
-    minThreads: workers,
-    maxThreads: workers,
+export async function createEnrichments(configuration, log, workerFile = new URL("./worker.js", import.meta.url)) {
+  const { limits, workers } = configuration;
+  const tokenizers = await openTokenizers(configuration, log);
+  let threads = await startThreads(workerFile, configuration, tokenizers.packed, log);
+  tokenizers.watch(async (packed) => {
+    const old = threads;
+    threads = await startThreads(workerFile, configuration, packed, log);
+    // Its bodies are not waited for here: the next change may come.
+    old.close();
   });
-  return {
-    async enrich({ body, contentType, url, signal }) {
+  const turns = new Turns(workers);
+  /** @type {Set<Promise<Enrichment>>} */
+  const underWay = new Set();
+  let heldBytes = 0;
+  let isClosed = false;
+
+  /** @param {EnrichmentRequest} request @returns {Promise<Enrichment>} */
+  async function enrichInTime(request) {
+    const stop = new AbortController();
+    const tooLate = () => stop.abort(undecoded("timeout", `not enriched within ${limits.enrichMillis} ms`));
+    const gone = () => stop.abort(undecoded("aborted", "nobody waits for it any more"));
+    const timer = setTimeout(tooLate, limits.enrichMillis);
+    request.signal?.addEventListener("abort", gone);
+    if (request.signal?.aborted) gone();
+    try {
+      await turns.take(stop.signal);
       try {
-        return await pool.run({ body, contentType, url }, { signal });
-      } catch (error) {
-        log.warn({ err: error }, "a body goes on as it came");
-        return { outcome: "undecoded", reason: "error", message: String(error) };
+        return await threads.run(request, stop.signal);
+      } finally {
+        turns.end();
+      }
+    } catch (error) {
+      if (error !== stop.signal.reason) log.error({ err: error }, "a body could not be given to a thread");
+      return stop.signal.aborted ? stop.signal.reason : undecoded("error", String(error));
+    } finally {
+      clearTimeout(timer);
+      request.signal?.removeEventListener("abort", gone);
+    }
+  }
+
+  return {
+    async enrich(request) {
+      const { byteLength } = request.body;
+      if (isClosed) return undecoded("error", "the collector is stopping");
+      if (heldBytes + byteLength > limits.heldBytes) return undecoded("overloaded", `more than ${limits.heldBytes} bytes wait`);
+      heldBytes += byteLength;
+      const result = enrichInTime(request);
+      underWay.add(result);
+      try {
+        return await result;
+      } finally {
+        underWay.delete(result);
+        heldBytes -= byteLength;
       }
     },
-    health: () => ({ ready: true, workers, tokenizers: [] }),
-    close: () => pool.close(),
+    health: () => ({ ready: !isClosed, workers, tokenizers: tokenizers.health() }),
+    async close() {
+      isClosed = true;
+      await tokenizers.close();
+      await Promise.all(underWay);
+      await threads.close();
+    },
   };
 }

@@ -1,17 +1,66 @@
-/** A thread that enriches one body after the other. */
-import { workerData } from "piscina";
-import { Enricher, Tokenizer } from "token2text";
+/** A thread: enriches one body after the other. */
+import { parentPort } from "node:worker_threads";
+import { move, transferableSymbol, valueSymbol, workerData } from "piscina";
+import { Enricher, Token2TextError, Tokenizer, memoryBytes } from "token2text";
+import { undecoded } from "./outcome.js";
 
-const { tokenizers, tokenizerOptions, enrichment, limits } = workerData;
-/** @type {Record<string, Tokenizer>} */
-const loaded = {};
-for (const { pattern, file } of tokenizers) loaded[pattern] = await Tokenizer.load(file, tokenizerOptions);
-const enricher = await Enricher.create(loaded, { ...enrichment, limits: { bodyBytes: limits.bodyBytes } });
+/** @typedef {import("../types.js").Enrichment} Enrichment */
+/** @typedef {{ id: number, body: Uint8Array, contentType?: string, url: string }} Task */
+/** The answer to a body after which the thread ends, and why it does. @typedef {{ id: number, answer: Enrichment, reason: string }} LastWords */
 
-/** @param {{ body: Uint8Array, contentType?: string, url: string }} task @returns {import("../types.js").Enrichment} */
-export default function enrich({ body, contentType, url }) {
-  const result = enricher.enrichBody(body, { contentType, url });
-  const { format, totals, warnings } = result.report;
-  const outcome = totals.decoded + totals.replaced > 0 ? "enriched" : "unchanged";
-  return { outcome, body: result.body, format, totals, warnings };
+/** In place of a body that is as it was. */
+const NOTHING = new Uint8Array();
+const { tokenizers, enrichment, limits } = workerData;
+const enricher = await createEnricher();
+if (memoryBytes() > limits.workerBytes) {
+  const cure = `set limits.workerBytes to more than ${2 * memoryBytes()}`;
+  throw new Error(`the tokenizers alone take ${memoryBytes()} bytes, more than a worker may have (${limits.workerBytes}); ${cure}`);
+}
+
+async function createEnricher() {
+  /** One for all patterns of a file. @type {Map<SharedArrayBuffer, Tokenizer>} */
+  const loaded = new Map();
+  const byPattern = tokenizers.map((/** @type {import("./tokenizers.js").Packed} */ { pattern, bytes }) => {
+    const tokenizer = loaded.get(bytes) ?? Tokenizer.fromBytes(new Uint8Array(bytes));
+    loaded.set(bytes, tokenizer);
+    return [pattern, tokenizer];
+  });
+  return Enricher.create(Object.fromEntries(byPattern), { ...enrichment, limits: { bodyBytes: limits.bodyBytes } });
+}
+
+/**
+ * Without a task it tells that the thread is ready. An instance that failed may be broken, and one whose memory has grown keeps it:
+ * the thread then ends, still busy, so that no other body is given to it; its last message has the answer.
+ *
+ * @param {Task} [task]
+ */
+export default function work(task) {
+  if (!task) return undefined;
+  const answer = enrich(task);
+  const moved = answer.outcome === "enriched" ? [/** @type {ArrayBuffer} */ (answer.body.buffer)] : [];
+  const isLost = answer.outcome === "undecoded" && answer.reason === "worker_lost";
+  if (isLost) leave({ id: task.id, answer, reason: "token2text failed in it" }, moved);
+  if (memoryBytes() > limits.workerBytes) leave({ id: task.id, answer, reason: `its memory has grown to ${memoryBytes()} bytes` }, moved);
+  return move(/** @type {any} */ ({ [transferableSymbol]: moved, [valueSymbol]: answer }));
+}
+
+/** @param {LastWords} words @param {ArrayBuffer[]} moved @returns {never} */
+function leave(words, moved) {
+  parentPort?.postMessage(words, moved);
+  return process.exit();
+}
+
+/** @param {Task} task @returns {Enrichment} */
+function enrich({ body, contentType, url }) {
+  try {
+    const { body: enriched, report } = enricher.enrichBody(body, { contentType, url });
+    const { format, totals } = report;
+    const warnings = report.warnings.map(({ code, message }) => ({ code, message }));
+    const isSame = enriched.length === body.length && Buffer.compare(enriched, body) === 0;
+    return { outcome: isSame ? "unchanged" : "enriched", body: isSame ? NOTHING : enriched, format, totals, warnings };
+  } catch (error) {
+    // The message may have parts of the body.
+    const code = error instanceof Token2TextError ? error.code : error instanceof Error ? error.name : "thrown";
+    return code === "internal" ? undecoded("worker_lost", "token2text failed") : undecoded("error", code);
+  }
 }

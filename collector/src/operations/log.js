@@ -7,8 +7,9 @@ import { pino } from "pino";
 /** @typedef {import("../types.js").Configuration["logLevel"]} Level */
 /** @typedef {{ write(text: string): unknown, isTTY?: boolean }} Output */
 
-/** By pino's numbers: a name of five letters, and the code of its colour. @type {Record<number, [string, number]>} */
-const LEVELS = { 10: ["trace", 90], 20: ["debug", 90], 30: ["info ", 32], 40: ["warn ", 33], 50: ["error", 31], 60: ["fatal", 31] };
+/** Codes of terminals. @type {Record<string, number>} */
+const COLOURS = { trace: 90, debug: 90, info: 32, warn: 33, error: 31, fatal: 31 };
+const GREY = 90;
 
 /**
  * @param {Level} level
@@ -18,6 +19,7 @@ export function createLog(level, output) {
   const options = {
     level,
     base: undefined,
+    formatters: { level: (/** @type {string} */ level) => ({ level }) },
     timestamp: pino.stdTimeFunctions.isoTime,
     serializers: { err: pino.stdSerializers.err, req: requestOf },
   };
@@ -43,10 +45,10 @@ export function forPeople(output, hasColours) {
     /** @param {string} line */
     write(line) {
       const { level, time, msg, err, ...rest } = JSON.parse(line);
-      const [name, code] = LEVELS[level] ?? [String(level), 0];
-      const facts = Object.entries(rest).map(([key, value]) => `  ${colour(90, `${key}=`)}${plain(value)}`);
-      const cause = err === undefined ? "" : `  ${colour(90, "error=")}${err.message}${level >= 50 && err.stack ? `\n${err.stack}` : ""}`;
-      output.write(`${colour(90, time.slice(11, 19))} ${colour(code, name)} ${escaped(`${msg ?? ""}`)}${facts.join("")}${cause}\n`);
+      const facts = Object.entries(rest).map(([key, value]) => `  ${colour(GREY, `${key}=`)}${plain(value)}`);
+      const cause = err === undefined ? "" : `  ${colour(GREY, "error=")}${escaped(err.message)}`;
+      const head = `${colour(GREY, time.slice(11, 19))} ${colour(COLOURS[level], level.padEnd(5))}`;
+      output.write(`${head} ${escaped(String(msg ?? ""))}${facts.join("")}${cause}\n`);
     },
   };
 }
@@ -58,5 +60,5 @@ function plain(value) {
 
 /** Text from outside must not steer the terminal. @param {string} text */
 function escaped(text) {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
+  return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }

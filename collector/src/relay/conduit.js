@@ -36,6 +36,8 @@ export class Conduit {
     this.#upstream = upstream;
     this.#agent = this.#newAgent();
     socket.once("close", () => this.#agent.destroy());
+    // By this Node ends a connection after its last answer, at once.
+    socket.destroySoon = () => this.#end();
   }
 
   #newAgent() {

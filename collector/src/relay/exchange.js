@@ -8,6 +8,9 @@ import { rewrite } from "./rewrite.js";
 /** @typedef {import("./headers.js").Headers} Headers */
 /** A body: what of it was held, and whether that is all. @typedef {{ chunks: Uint8Array[], isWhole: boolean, trailers?: Headers }} Held */
 
+/** Written to send a head at once, without waiting for the body. `flushHeaders` would write Latin-1 as UTF-8. */
+const NOTHING = Buffer.alloc(0);
+
 /** The methods that have no body unless their headers say so; others get an empty one. */
 const WITHOUT_BODY = ["GET", "HEAD", "DELETE", "OPTIONS", "TRACE"];
 
@@ -183,7 +186,7 @@ export class Exchange {
     for (const chunk of chunks) upstream.write(chunk);
     if (isWhole || hasNoLength) end();
     else {
-      upstream.flushHeaders();
+      upstream.write(NOTHING);
       request.pipe(upstream, { end: false });
       request.once("end", end);
       // The backend wants no more of it, but the client must be able to end it to see the answer.
@@ -224,7 +227,7 @@ export class Exchange {
     for (const chunk of held.chunks) response.write(chunk);
     if (held.isWhole) end();
     else {
-      response.flushHeaders();
+      response.write(NOTHING);
       incoming.once("end", end);
       incoming.pipe(response, { end: false });
     }

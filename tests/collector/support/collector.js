@@ -1,8 +1,8 @@
 /** A collector in this process, for tests. */
 import { join } from "node:path";
-import { pino } from "pino";
 import { start } from "../../../collector/src/main.js";
 import { DEFAULTS } from "../../../collector/src/configuration/defaults.js";
+import { createLog } from "../../../collector/src/operations/log.js";
 import { fetchTokenizer } from "../../../scripts/fetch-tokenizer.js";
 
 /** The folder of Qwen3's tokenizer.json. */
@@ -27,7 +27,7 @@ export function configuration(more) {
  * @param {Partial<import("../../../collector/src/types.js").Configuration>} more
  * @param {import("pino").Logger} [log]
  */
-export async function startCollector(more, log = pino({ level: "silent" })) {
+export async function startCollector(more, log = createLog("silent")) {
   const collector = await start(configuration(more), log);
   const urls = collector.listeners.map(({ address }) => `http://${address.host}:${address.port}`);
   return { ...collector, urls };

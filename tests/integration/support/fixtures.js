@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fetchTokenizer } from "../../../scripts/fetch-tokenizer.js";
 import { Enricher, Tokenizer } from "../../../pkg/node.js";
-import { requestOf } from "../../../pkg/exporters/otlp.js";
+import { requestOf } from "../../../pkg/exporters/otlp-request.js";
 import { bytesField, concat, fixed64Field, textField, varintField } from "../../../pkg/exporters/wire.js";
 
 const WIRE = fileURLToPath(new URL("../../fixtures/wire/mlflow/", import.meta.url));

@@ -1,8 +1,6 @@
 /** A server of MLflow, and MLflow's own Python client to look at it with. */
-import { spawn } from "node:child_process";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
+import { PythonProgram } from "./python.js";
 import { BIN, Server } from "./servers.js";
 
 export const LOGIN = { username: "admin", password: "a-long-password" };
@@ -23,30 +21,9 @@ export function mlflowServer({ auth = false } = {}) {
 }
 
 /** MLflow's Python client, which answers questions one after the other. */
-export class PythonClient {
-  #child;
-  #lines;
-  #errors = "";
-
+export class PythonClient extends PythonProgram {
   /** @param {string} url @param {Record<string, string>} [env] */
   constructor(url, env = {}) {
-    const script = fileURLToPath(new URL("./mlflow_client.py", import.meta.url));
-    this.#child = spawn(join(BIN, "python"), [script, url], { env: { ...process.env, ...QUIET, ...env }, stdio: "pipe" });
-    this.#child.stderr.on("data", (chunk) => (this.#errors += chunk));
-    this.#lines = createInterface(this.#child.stdout)[Symbol.asyncIterator]();
-  }
-
-  /** @param {string} question A function of `mlflow_client.py`. @param {...unknown} args @returns {Promise<any>} */
-  async ask(question, ...args) {
-    this.#child.stdin.write(`${JSON.stringify([question, args])}\n`);
-    const { value } = await this.#lines.next();
-    if (value === undefined) throw new Error(`the Python client ended\n${this.#errors}`);
-    const { result, error } = JSON.parse(value);
-    if (error !== undefined) throw new Error(error);
-    return result;
-  }
-
-  close() {
-    this.#child.stdin.end();
+    super(join(BIN, "python"), "mlflow_client.py", [url], { ...QUIET, ...env });
   }
 }

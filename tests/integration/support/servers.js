@@ -30,7 +30,7 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, () =>
  * @property {string} name
  * @property {(port: number) => string[]} command Program and arguments.
  * @property {Record<string, string>} [env]
- * @property {string} health Path that answers with success once the server is ready.
+ * @property {string} [health] Path that answers with success once the server is ready. Default: any answer says that it is.
  */
 
 /** A program that serves HTTP, with a folder of its own that outlives a restart. */
@@ -72,7 +72,7 @@ export class Server {
     let failed = "";
     child.once("error", (error) => (failed = error.message));
     const deadline = Date.now() + START_MILLIS;
-    while (!(await isHealthy(this.url + health))) {
+    while (!(await isReady(this.url, health))) {
       if (failed || child.exitCode !== null || Date.now() > deadline) {
         await this.stop();
         throw new Error(`${name} did not start ${failed}\n${this.log()}`);
@@ -122,10 +122,11 @@ function kill(child, signal) {
   }
 }
 
-/** @param {string} url */
-async function isHealthy(url) {
+/** @param {string} url @param {string} [health] */
+async function isReady(url, health) {
   try {
-    return (await fetch(url, { signal: AbortSignal.timeout(2000) })).ok;
+    const { ok } = await fetch(url + (health ?? ""), { signal: AbortSignal.timeout(2000) });
+    return ok || health === undefined;
   } catch {
     return false;
   }

@@ -1,0 +1,10 @@
+/** What is said of a body that goes on as it came. */
+
+/**
+ * @param {import("../types.js").Undecoded} reason
+ * @param {string} message For the log: nothing of the body.
+ * @returns {import("../types.js").Enrichment}
+ */
+export function undecoded(reason, message) {
+  return { outcome: "undecoded", reason, message };
+}

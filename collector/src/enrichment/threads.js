@@ -1,0 +1,92 @@
+/** Threads with the same tokenizers. One that can no longer be trusted ends with its answer, and another takes its place. */
+import { Piscina } from "piscina";
+import { undecoded } from "./outcome.js";
+
+/** @typedef {import("../types.js").Enrichment} Enrichment */
+/** @typedef {import("../types.js").EnrichmentRequest} EnrichmentRequest */
+/**
+ * @typedef {object} Threads
+ * @property {(request: EnrichmentRequest, signal: AbortSignal) => Promise<Enrichment>} run Ends the thread if the signal
+ *   is aborted, and is rejected.
+ * @property {() => Promise<void>} close Waits for what is under way.
+ */
+
+const MIB = 1 << 20;
+/** Without these a thread cannot even start. */
+const LEAST_HEAP_MIB = 64;
+
+/**
+ * Starts them, and waits until all are ready.
+ *
+ * @param {URL} file The script of a thread.
+ * @param {import("../types.js").Configuration} configuration
+ * @param {import("./tokenizers.js").Packed[]} tokenizers
+ * @param {import("pino").Logger} log
+ * @returns {Promise<Threads>}
+ */
+export async function startThreads(file, configuration, tokenizers, log) {
+  const { workers, limits, enrichment } = configuration;
+  const piscina = new Piscina({
+    filename: file.href,
+    workerData: { tokenizers, enrichment, limits },
+    minThreads: workers,
+    maxThreads: workers,
+    // What is beside WebAssembly's memory: reports, and spans that are read.
+    resourceLimits: { maxOldGenerationSizeMb: Math.max(LEAST_HEAP_MIB, Math.ceil(limits.workerBytes / MIB)) },
+  });
+  // Without a listener it would end the process. A thread that ended in the middle of a body tells `run` instead.
+  piscina.on("error", (error) => log.error({ err: error }, "a worker ended while it was idle or starting"));
+  /** What threads said before they ended, by the number of the body. @type {Map<number, import("./worker.js").LastWords>} */
+  const lastWords = new Map();
+  piscina.on("message", (/** @type {import("./worker.js").LastWords} */ said) => lastWords.set(said.id, said));
+  let lastId = 0;
+  /** @type {Set<Promise<unknown>>} */
+  const running = new Set();
+
+  /** @type {Threads["run"]} */
+  async function run({ body, contentType, url }, signal) {
+    const id = ++lastId;
+    // A copy that is moved: the caller needs the body as it came if this fails.
+    const copy = new Uint8Array(body);
+    try {
+      const answer = await piscina.run({ id, body: copy, contentType, url }, { signal, transferList: [copy.buffer] });
+      return withBody(answer, body);
+    } catch (error) {
+      const said = lastWords.get(id);
+      if (said) {
+        log.warn({ reason: said.reason }, "a worker is replaced");
+        return withBody(said.answer, body);
+      }
+      if (signal.aborted) throw signal.reason;
+      log.error({ err: error }, "a worker ended in the middle of a body");
+      return undecoded("worker_lost", "the worker ended");
+    } finally {
+      lastWords.delete(id);
+    }
+  }
+
+  const close = async () => {
+    await Promise.allSettled(running);
+    await piscina.destroy();
+  };
+  try {
+    // One for each thread, for a thread has one at a time.
+    await Promise.all(Array.from({ length: workers }, () => piscina.run(undefined)));
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    run(request, signal) {
+      const result = run(request, signal);
+      running.add(result);
+      return result.finally(() => running.delete(result));
+    },
+    close,
+  };
+}
+
+/** A body that has not changed does not come back. @param {Enrichment} answer @param {Uint8Array} body @returns {Enrichment} */
+function withBody(answer, body) {
+  return answer.outcome === "unchanged" ? { ...answer, body } : answer;
+}

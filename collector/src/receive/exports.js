@@ -1,0 +1,109 @@
+/** Where received spans go: one exporter of the package `token2text` for each export that was asked for. */
+import { createHash } from "node:crypto";
+import { read } from "token2text";
+import { MlflowExporter } from "token2text/exporters/mlflow";
+import { OtlpExporter } from "token2text/exporters/otlp";
+import { TrackioExporter } from "token2text/exporters/trackio";
+import { PATH } from "./path.js";
+
+/** @typedef {import("../types.js").Backend} Backend */
+/** @typedef {import("../types.js").ExportTarget} ExportTarget */
+/** A body of OTLP, not compressed. @typedef {{ body: Uint8Array, contentType: string }} Body */
+/**
+ * What became of a body at one export. `lost`: how many spans were not stored for good; absent: all of them.
+ *
+ * @typedef {object} Exported
+ * @property {string} name
+ * @property {"success" | "retryable" | "failure"} status
+ * @property {string} [message] Of an error, or a warning.
+ * @property {number} [lost]
+ * @property {number} [httpStatus]
+ * @property {number} [retryAfterMs]
+ */
+/** @typedef {{ name: string, backend: Backend, send: (body: Body) => Promise<any> }} Export */
+
+/** Makes the function that sends. @type {Record<Backend, (url: string, options: any) => (body: Body) => Promise<any>>} */
+const SENDERS = {
+  otlp(url, options) {
+    const exporter = new OtlpExporter({ url, ...options });
+    return ({ body, contentType }) => exporter.export(body, { contentType });
+  },
+  weave(url, { project, token, headers, ...options }) {
+    const login = token && { authorization: `Basic ${btoa(`api:${token}`)}` };
+    const named = { ...login, ...(project && { project_id: project }), ...headers };
+    // It takes nothing but protocol buffers.
+    const exporter = new OtlpExporter({ url: `${url.replace(/\/$/, "")}/otel`, headers: named, encoding: "protobuf", ...options });
+    return ({ body, contentType }) => exporter.export(body, { contentType });
+  },
+  mlflow(url, options) {
+    const exporter = new MlflowExporter({ url, ...options });
+    return oneByOne(({ body, contentType }) => exporter.export(body, { contentType }));
+  },
+  trackio(url, { project, run = "received", token, ...options }) {
+    // Not a random one: collectors that stand side by side, and the same one later, write to one run.
+    const runId = createHash("sha256").update(JSON.stringify(["token2text-collector", project, run])).digest("hex").slice(0, 32);
+    const exporter = new TrackioExporter({ url, project, run, runId, ...(token && { writeToken: token }), ...options });
+    return async ({ body, contentType }) => exporter.export(await read(body, { contentType, url: PATH }));
+  },
+};
+
+/**
+ * @param {ExportTarget[]} targets
+ * @returns {Export[]}
+ * @throws {Error} An option that an exporter does not have; the message names the export.
+ */
+export function createExports(targets) {
+  return targets.map(({ backend, url, options }) => {
+    const { host } = new URL(url);
+    const name = `${backend} ${host}`;
+    try {
+      return { name, backend, send: SENDERS[backend](url, options) };
+    } catch (error) {
+      throw new Error(`the export ${name}: ${/** @type {Error} */ (error).message}`, { cause: error });
+    }
+  });
+}
+
+/**
+ * Sends a body to every export; never fails.
+ *
+ * @param {Export[]} exports
+ * @param {Body} body
+ * @param {import("../types.js").Metrics} metrics
+ * @returns {Promise<Exported[]>} When all have ended, in their order.
+ */
+export function sendToAll(exports, body, metrics) {
+  return Promise.all(exports.map(async ({ name, backend, send }) => {
+    const start = performance.now();
+    const exported = await outcome(name, () => send(body));
+    metrics.exported({ backend, status: exported.status }, (performance.now() - start) / 1000);
+    return exported;
+  }));
+}
+
+/** @param {string} name @param {() => Promise<any>} send @returns {Promise<Exported>} */
+async function outcome(name, send) {
+  try {
+    const { status, error, warning, rejected, rejectedSpans, httpStatus, retryAfterMs } = await send();
+    return { name, status, message: error?.message ?? warning, lost: status === "success" ? 0 : (rejectedSpans ?? rejected?.length), httpStatus, retryAfterMs };
+  } catch (error) {
+    return { name, status: "failure", message: /** @type {Error} */ (error).message };
+  }
+}
+
+/**
+ * The same function, one call after the other: parts of a trace that are sent at once would not see each other.
+ *
+ * @template Argument, Result
+ * @param {(argument: Argument) => Promise<Result>} call
+ * @returns {(argument: Argument) => Promise<Result>}
+ */
+function oneByOne(call) {
+  /** @type {Promise<unknown>} */
+  let last = Promise.resolve();
+  return (argument) => {
+    const next = last.then(() => call(argument));
+    last = next.catch(() => {});
+    return next;
+  };
+}

@@ -1,0 +1,39 @@
+/** The worker as it ships, with bodies that end it: by what is written in them. */
+import { setTimeout as sleep } from "node:timers/promises";
+import work from "../../../collector/src/enrichment/worker.js";
+import { slim } from "../../../pkg/engines.js";
+
+// (module (func (export "trap") unreachable))
+const TRAP = Uint8Array.from([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 8, 1, 4, 116, 114, 97, 112, 0, 0, 10, 5, 1, 3, 0, 0, 11]);
+const { trap } = /** @type {{ trap(): never }} */ (/** @type {unknown} */ (new WebAssembly.Instance(new WebAssembly.Module(TRAP)).exports));
+
+/** @type {Record<string, (task: any) => unknown>} */
+const TROUBLES = {
+  exit: () => process.exit(3),
+  throw: () => {
+    setImmediate(() => {
+      throw new Error("thrown outside of the body");
+    });
+    return sleep(60_000);
+  },
+  heap: () => {
+    const kept = [];
+    for (;;) kept.push(Array.from({ length: 10_000 }, Math.random));
+  },
+  // A trap in the middle of enriching.
+  trap: (task) => {
+    const { prototype } = slim().glue.EnricherCore;
+    prototype.enrichBody = trap;
+    return work(task);
+  },
+  // For ever.
+  spin: () => {
+    for (;;);
+  },
+};
+
+/** @param {any} task */
+export default function troubled(task) {
+  const name = task && /^"trouble: (\w+)"$/.exec(Buffer.from(task.body).toString("latin1"))?.[1];
+  return name ? TROUBLES[name](task) : work(task);
+}

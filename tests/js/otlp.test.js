@@ -1,0 +1,126 @@
+/** The exporter for OTLP: what it makes of addresses and answers. tests/integration has it with a real server. */
+import assert from "node:assert/strict";
+import { createServer } from "node:http";
+import { after, before, beforeEach, test } from "node:test";
+import { gunzipSync } from "node:zlib";
+import { OtlpExporter } from "../../pkg/exporters/otlp-node.js";
+
+const PROTOBUF = "application/x-protobuf";
+const JSON_TYPE = "application/json; charset=utf-8";
+/** Answers in protocol buffers, as Python's opentelemetry-proto and googleapis-common-protos write them. */
+const REJECTED = "0a0b0803120774726f75626c65";
+const WARNING = "0a061204736c6f77";
+const UNSET = "0a00";
+const STATUS = "0803120a6120626164207370616e";
+
+/** @typedef {{ status: number, type?: string, headers?: Record<string, string>, body?: string | Buffer }} Answer */
+/** @type {Answer} */
+let answer = { status: 200 };
+/** @type {{ path?: string, headers: import("node:http").IncomingHttpHeaders, body: Buffer }[]} */
+let seen = [];
+let url = "";
+const server = createServer(async (incoming, response) => {
+  const body = Buffer.concat(await incoming.toArray());
+  seen.push({ path: incoming.url, headers: incoming.headers, body });
+  const { status, type = PROTOBUF, headers } = answer;
+  response.writeHead(status, { "content-type": type, ...headers }).end(answer.body);
+});
+before(async () => {
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
+  url = `http://127.0.0.1:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}`;
+});
+after(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  seen = [];
+  answer = { status: 200 };
+});
+
+/** @param {Answer} given @param {object} [options] @param {Uint8Array} [body] */
+async function exported(given, options, body = Uint8Array.of(0x0a, 0)) {
+  answer = given;
+  const result = await new OtlpExporter({ url, ...options }).export(body);
+  return "error" in result ? { ...result, error: `${result.error.code}: ${result.error.message.replaceAll(url, "")}` } : result;
+}
+
+test("the path is added as for OTEL_EXPORTER_OTLP_ENDPOINT", async () => {
+  const paths = { "": "/v1/traces", "/": "/v1/traces", "/v1/traces": "/v1/traces", "/otel": "/otel/v1/traces", "/otel/": "/otel/v1/traces" };
+  for (const [given, path] of Object.entries({ ...paths, "/a?b=c": "/a/v1/traces?b=c" })) {
+    seen = [];
+    await exported({ status: 200 }, { url: url + given });
+    assert.deepEqual(seen.map((request) => request.path), [path], given);
+  }
+});
+
+test("an address that is none, and an unknown option, are mistakes", () => {
+  for (const wrong of [undefined, "", "localhost:4318", "grpc://127.0.0.1:4317", "/v1/traces"]) {
+    assert.throws(() => new OtlpExporter(/** @type {any} */ ({ url: wrong })), { code: "invalid_options" }, String(wrong));
+  }
+  assert.throws(() => new OtlpExporter(/** @type {any} */ ({ url, endpoint: url })), { code: "invalid_options" });
+});
+
+test("headers, tokens and passwords are sent; the encoding is that of the body", async () => {
+  await exported({ status: 200 }, { headers: { "x-scope-orgid": "me" }, token: "secret" });
+  await exported({ status: 200 }, { url: url.replace("//", "//name:pass%20word@") }, new TextEncoder().encode("{}"));
+  await exported({ status: 200 }, { headers: { authorization: "bare" }, gzip: true }, new Uint8Array(2000).fill(0x0a));
+  const [first, second, third] = seen;
+  assert.deepEqual([first.headers.authorization, first.headers["x-scope-orgid"], first.headers["content-type"]], ["Bearer secret", "me", PROTOBUF]);
+  assert.deepEqual([second.headers.authorization, second.headers["content-type"]], [`Basic ${btoa("name:pass word")}`, "application/json"]);
+  assert.deepEqual([third.headers.authorization, third.headers["content-encoding"]], ["bare", "gzip"]);
+  assert.deepEqual(gunzipSync(third.body), Buffer.alloc(2000, 0x0a));
+});
+
+test("the content type can be given, for a body that begins as the other encoding does", async () => {
+  await new OtlpExporter({ url }).export(new TextEncoder().encode('\n{"resourceSpans":[]}'), { contentType: "application/json" });
+  assert.equal(seen[0].headers["content-type"], "application/json");
+});
+
+test("a success, and one with a warning", async () => {
+  const success = { status: "success" };
+  assert.deepEqual(await exported({ status: 200 }), success);
+  assert.deepEqual(await exported({ status: 200, body: Buffer.from(UNSET, "hex") }), success);
+  assert.deepEqual(await exported({ status: 200, type: JSON_TYPE, body: '{"partialSuccess":null}' }), success);
+  assert.deepEqual(await exported({ status: 202, type: "text/plain", body: "stored" }), success);
+  assert.deepEqual(await exported({ status: 200, body: Buffer.from("0a99", "hex") }), success);
+  const warned = { status: "success", warning: "slow" };
+  assert.deepEqual(await exported({ status: 200, body: Buffer.from(WARNING, "hex") }), warned);
+  assert.deepEqual(await exported({ status: 200, type: JSON_TYPE, body: '{"partialSuccess":{"errorMessage":"slow"}}' }), warned);
+});
+
+test("rejected spans are a failure that tells their number", async () => {
+  const rejected = { status: "failure", error: "refused: /v1/traces rejected 3 spans: trouble", httpStatus: 200, rejectedSpans: 3 };
+  assert.deepEqual(await exported({ status: 200, body: Buffer.from(REJECTED, "hex") }), rejected);
+  for (const number of ["3", '"3"']) {
+    const body = `{"partialSuccess":{"rejectedSpans":${number},"errorMessage":"trouble"}}`;
+    assert.deepEqual(await exported({ status: 200, type: JSON_TYPE, body }), rejected);
+  }
+});
+
+test("only four statuses can be tried again, after the time that the server asks for", async () => {
+  for (const status of [429, 502, 503, 504]) {
+    const result = await exported({ status, headers: { "retry-after": "7" } });
+    assert.deepEqual([result.status, "retryAfterMs" in result && result.retryAfterMs], ["retryable", 7000], String(status));
+  }
+  for (const status of [400, 401, 403, 404, 408, 413, 415, 500, 501]) {
+    const result = await exported({ status, headers: { "retry-after": "7" } });
+    assert.deepEqual([result.status, "httpStatus" in result && result.httpStatus], ["failure", status]);
+  }
+});
+
+test("an error has the words of the server, in either encoding", async () => {
+  const error = "refused: POST /v1/traces: status 400: a bad span";
+  const inProtobuf = await exported({ status: 400, body: Buffer.from(STATUS, "hex") });
+  const inJson = await exported({ status: 400, type: JSON_TYPE, body: '{"code":3,"message":"a bad span"}' });
+  assert.deepEqual(["error" in inProtobuf && inProtobuf.error, "error" in inJson && inJson.error], [error, error]);
+});
+
+test("what is no request is told, not thrown", async () => {
+  const exporter = new OtlpExporter({ url });
+  for (const [given, code] of /** @type {const} */ ([["text", "invalid_body"], [Uint8Array.of(0x1f, 0x8b, 8), "compressed_input"]])) {
+    const result = await exporter.export(/** @type {any} */ (given));
+    assert.deepEqual([result.status, "error" in result && result.error.code], ["failure", code]);
+  }
+  assert.deepEqual(seen, []);
+});

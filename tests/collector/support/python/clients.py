@@ -13,6 +13,13 @@ import sys
 PROMPT = {"request_id": "r1", "messages": [{"role": "user", "content": "Grüße – 挨拶"}]}
 
 
+def create_mlflow(*projects):
+    """The ids of the experiments."""
+    import mlflow
+
+    return [mlflow.set_experiment(project).experiment_id for project in projects]
+
+
 def log_mlflow(project, prompt_ids, token_ids):
     """Manual spans and decorated functions, as integrations make them."""
     import mlflow

@@ -5,14 +5,12 @@ import { mlflowServer } from "../integration/support/mlflow.js";
 import { rotelServer } from "../integration/support/rotel.js";
 import { Trackio } from "../integration/support/trackio.js";
 import { SETTINGS, client } from "./support/clients.js";
+import { ANSWER, PROMPT } from "./support/decoded.js";
 import { comparable, noTexts, textsIn } from "./support/records.js";
 import { startRecorder } from "./support/recorder.js";
 import { startRelayed } from "./support/relayed.js";
 import { weaveServer } from "./support/weave.js";
 
-/** What Python's `tokenizers` decodes of it with Qwen3's file, special tokens kept. */
-const PROMPT = { ids: [151644, 872, 198, 115806, 15767, 35727, 94121, 15322, 11319, 151645, 198], text: "<|im_start|>user\n京都の天気は？<|im_end|>\n" };
-const ANSWER = { ids: [6464, 2391, 23455, 9421, 22878, 55661, 983, 25125, 222, 30543, 151645], text: "Grüße aus Kyōto ☀️<|im_end|>" };
 const IDS = [PROMPT.ids, ANSWER.ids];
 
 const mlflow = mlflowServer();

@@ -1,4 +1,4 @@
-/** Unmodified clients in Python, as programs of their own: what they log with, and what they see of what is stored. */
+/** Unmodified clients, as programs of their own: what they log with, and what they see of what is stored. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,6 +10,7 @@ import { tokenizerFile } from "./collector.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const SCRIPTS = fileURLToPath(new URL("./python/", import.meta.url));
+const JAVASCRIPT = fileURLToPath(new URL("./javascript/", import.meta.url));
 const QUIET = { MLFLOW_DISABLE_TELEMETRY: "true", DO_NOT_TRACK: "true", HF_HUB_OFFLINE: "1", WANDB_ERROR_REPORTING: "false" };
 const WEAVE_KEY = "0123456789".repeat(4);
 
@@ -62,6 +63,19 @@ export async function python(script, args, env) {
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/**
+ * Runs a script of `javascript/`; one that fails is an error.
+ *
+ * @param {string} script
+ * @param {string[]} args
+ * @param {Record<string, string>} env
+ */
+export async function javascript(script, args, env) {
+  const child = spawn(process.execPath, [join(JAVASCRIPT, script), ...args], { env: { PATH: process.env.PATH, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const [output, errors, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  if (status !== 0) throw new Error(`${script} failed\n${output}${errors}`);
 }
 
 /**

@@ -1,4 +1,11 @@
-/** What sampling makes of a body, in the thread that enriches it. */
+/**
+ * What sampling makes of a body, in the thread that enriches it: its pieces (spans, calls, entries) are in or out, each by its sample.
+ *
+ * A piece that does not tell its sample goes with the last one of its trace that did, in any body, for as long as that is remembered; the
+ * second half of a Weave call goes with the first. Where nothing is known the id of the trace decides, and where there is none the piece is
+ * in. MLflow's OTLP spans tell nothing: their trace info does, for all spans that come after it. What cannot be cut into pieces is in
+ * whole, and a piece of several samples is in if one of them is.
+ */
 import { KnownTraces } from "./known-traces.js";
 import { cutBody } from "./pieces.js";
 import { createSampler, sampleKey, traceKey } from "./sampler.js";

@@ -127,7 +127,7 @@ test("headers of one connection stay there, also an upgrade, which no backend of
 });
 
 test("the name of the host and the page's own origin are the backend's; paths stand under its path", async (t) => {
-  const { backend, relay } = await relayed(t, context, (socket) => socket.end(PLAIN), {}, "/under/it");
+  const { backend, relay } = await relayed(t, context, (socket) => socket.end(PLAIN), { path: "/under/it" });
   const origins = [`http://localhost:${relay.port}`, "http://elsewhere:1", "null", `https://localhost:${relay.port}`];
   for (const origin of origins) await talk(relay.port, `GET //a?b HTTP/1.1\r\nHost: localhost:${relay.port}\r\norigin: ${origin}\r\n\r\n`);
   const own = `127.0.0.1:${backend.port}`;

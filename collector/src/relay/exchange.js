@@ -1,7 +1,9 @@
 /** One request and its answer. */
-import { answerWithBody, endToEnd, hasBody, isChunked, pairs, replaced, towards, trailersWithBody, valueOf, withBody, without } from "./headers.js";
+import { Readable } from "node:stream";
+import { answerOfUnknownLength, answerWithBody, endToEnd, hasBody, isChunked, pairs, replaced, towards, trailersWithBody, valueOf, withBody, without } from "./headers.js";
 import { openable } from "./encodings.js";
 import { Allowance, hold } from "./held.js";
+import { isPlainLines, pieces } from "./lines.js";
 import { rewrite } from "./rewrite.js";
 
 /** @typedef {import("node:http").IncomingMessage} IncomingMessage */
@@ -21,7 +23,7 @@ export class Exchange {
   #conduit;
   #request;
   #response;
-  #kind;
+  #route;
   #allowance;
   /** Aborted when nobody waits for the answer any more. */
   #gone = new AbortController();
@@ -38,16 +40,16 @@ export class Exchange {
    * @param {import("./conduit.js").Conduit} parts.conduit
    * @param {IncomingMessage} parts.request
    * @param {import("node:http").ServerResponse} parts.response
-   * @param {"write" | "read" | "other"} parts.kind
+   * @param {import("./routes.js").Route} [parts.route] If it writes or reads traces that are to be enriched.
    */
-  constructor({ context, listener, upstream, conduit, request, response, kind }) {
+  constructor({ context, listener, upstream, conduit, request, response, route }) {
     this.#context = context;
     this.#labels = { listener };
     this.#upstream = upstream;
     this.#conduit = conduit;
     this.#request = request;
     this.#response = response;
-    this.#kind = kind;
+    this.#route = route;
     this.#allowance = new Allowance(context);
   }
 
@@ -87,7 +89,7 @@ export class Exchange {
     let headers = towards(this.#request.rawHeaders, this.#upstream);
     /** @type {Held} */
     let held = { chunks: [], isWhole: false };
-    const isHeld = this.#kind === "write" && hasBody(headers);
+    const isHeld = this.#route?.kind === "write" && hasBody(headers);
     if (isHeld) {
       if (valueOf(headers, "expect") !== undefined) {
         // The client waits for a word before it sends what is to be held.
@@ -95,7 +97,7 @@ export class Exchange {
         headers = without(headers, ["expect"]);
       }
       ({ headers, ...held } = await this.#held(this.#request, headers, withBody));
-    } else if (this.#kind === "read") headers = replaced(headers, "accept-encoding", openable(valueOf(headers, "accept-encoding") ?? ""));
+    } else if (this.#route?.kind === "read") headers = replaced(headers, "accept-encoding", openable(valueOf(headers, "accept-encoding") ?? ""));
     const upstream = this.#send(headers, held, isHeld);
     const { signal } = this.#gone;
     const abort = () => upstream.destroy();
@@ -205,22 +207,29 @@ export class Exchange {
 
   /** @param {IncomingMessage} incoming */
   async #answer(incoming) {
+    const response = this.#response;
     let headers = endToEnd(incoming.rawHeaders);
     /** @type {Held} */
     let held = { chunks: [], isWhole: false };
-    if (this.#kind === "read" && incoming.statusCode === 200) ({ headers, ...held } = await this.#held(incoming, headers, answerWithBody));
-    const response = this.#response;
+    /** @type {Readable} */
+    let source = incoming;
+    if (this.#route?.kind === "read" && incoming.statusCode === 200) {
+      if (this.#route.hasLines && isPlainLines(headers)) {
+        source = Readable.from(this.#lines(incoming, headers), { objectMode: false });
+        headers = answerOfUnknownLength(headers);
+      } else ({ headers, ...held } = await this.#held(incoming, headers, answerWithBody));
+    }
     // HTTP/1.0 knows no chunks: what has no length ends with the connection.
     if (this.#request.httpVersionMinor === 0) headers = without(headers, ["transfer-encoding", "trailer"]);
     response.sendDate = false;
     response.writeHead(incoming.statusCode ?? 0, incoming.statusMessage, headers);
     const isOver = new Promise((resolve, reject) => {
       response.once("finish", resolve);
-      incoming.once("error", reject);
+      source.once("error", reject);
       this.#gone.signal.addEventListener("abort", () => reject(new Error("the client has gone")));
     });
     const end = () => {
-      const trailers = held.trailers ?? incoming.rawTrailers;
+      const trailers = held.trailers ?? (source === incoming ? incoming.rawTrailers : trailersWithBody(incoming.rawTrailers));
       if (trailers.length > 0) response.addTrailers(pairs(trailers));
       response.end();
     };
@@ -228,11 +237,29 @@ export class Exchange {
     if (held.isWhole) end();
     else {
       response.write(NOTHING);
-      incoming.once("end", end);
-      incoming.pipe(response, { end: false });
+      source.once("end", end);
+      source.pipe(response, { end: false });
     }
     await isOver;
     return incoming.statusCode ?? 0;
+  }
+
+  /**
+   * The lines of an answer, enriched as they come.
+   *
+   * @param {IncomingMessage} incoming
+   * @param {Headers} headers
+   */
+  async *#lines(incoming, headers) {
+    let wasWhole = true;
+    for await (const { bytes, isWhole } of pieces(incoming, this.#context.configuration.limits.bodyBytes)) {
+      const reason = isWhole ? this.#allowance.take(bytes.length) : "too_large";
+      // Of a long line, once.
+      if (reason && (isWhole || wasWhole)) this.#undecoded(reason, "the lines have no room", performance.now());
+      yield (reason ? undefined : await this.#rewrite([bytes], headers)) ?? bytes;
+      this.#allowance.release();
+      wasWhole = isWhole;
+    }
   }
 }
 

@@ -102,6 +102,12 @@ export function answerWithBody(headers, length) {
   return without(withBody(headers, length), OF_THE_VERSION);
 }
 
+/** The headers of an answer whose body changes while it streams. @param {Headers} headers @returns {Headers} */
+export function answerOfUnknownLength(headers) {
+  const kept = without(headers, [...OF_THE_BYTES, ...OF_THE_VERSION, "content-length"]);
+  return isChunked(kept) ? kept : [...kept, "Transfer-Encoding", "chunked"];
+}
+
 /** Whether a body comes in chunks, its length unknown. @param {Headers} headers */
 export function isChunked(headers) {
   return valueOf(headers, "transfer-encoding") !== undefined;

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { isAllowedHost } from "../operations/access.js";
 import { Conduit, MOST_HEADER_BYTES } from "./conduit.js";
 import { Exchange } from "./exchange.js";
-import { kindOf } from "./routes.js";
+import { routeOf } from "./routes.js";
 
 /** @typedef {import("../types.js").Context} Context */
 /** @typedef {import("../types.js").Listener} Listener */
@@ -35,17 +35,18 @@ export async function startRelay(context, { backend, listen, upstream }) {
     const started = performance.now();
     const { method = "GET", url = "/" } = request;
     const path = url.split("?", 1)[0];
-    const found = kindOf(backend, method, path);
+    const found = routeOf(backend, method, path);
+    const kind = found?.kind ?? "other";
     // Without `enrichReads` a read is one more request that passes.
-    const kind = found === "read" && !configuration.enrichReads ? "other" : found;
-    metrics.received({ listener: name, kind: found });
+    const route = kind === "read" && !configuration.enrichReads ? undefined : found;
+    metrics.received({ listener: name, kind });
     conduit.run(async () => {
       const refusal = refusalOf(request, address, configuration.access.hosts);
-      const exchange = new Exchange({ context, listener: name, upstream, conduit, request, response, kind });
+      const exchange = new Exchange({ context, listener: name, upstream, conduit, request, response, route });
       const status = refusal ? await refuse(response, refusal) : await exchange.run();
       const seconds = (performance.now() - started) / 1000;
       metrics.answered({ listener: name, status }, seconds);
-      log.debug({ method, path, kind: found, status, seconds, outcome: exchange.outcome }, "request");
+      log.debug({ method, path, kind, status, seconds, outcome: exchange.outcome }, "request");
     });
   };
 

@@ -52,12 +52,11 @@ export async function relayTo(context, backend, upstream) {
  * @param {import("node:test").TestContext} t
  * @param {Context} context
  * @param {Parameters<typeof rawBackend>[0]} answer
- * @param {Parameters<typeof rawBackend>[1]} [more]
- * @param {string} [path] Of the upstream.
+ * @param {{ onHead?: (socket: import("node:net").Socket) => void, backend?: Backend, path?: string }} [more] `path`: of the upstream.
  */
-export async function relayed(t, context, answer, more, path = "") {
-  const backend = await rawBackend(answer, more);
-  const relay = await relayTo(context, "mlflow", backend.url + path);
+export async function relayed(t, context, answer, { onHead, backend: kind = "mlflow", path = "" } = {}) {
+  const backend = await rawBackend(answer, { onHead });
+  const relay = await relayTo(context, kind, backend.url + path);
   t.after(async () => {
     backend.close();
     await relay.close();

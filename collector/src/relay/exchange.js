@@ -29,8 +29,8 @@ export class Exchange {
   #gone = new AbortController();
   /** What went wrong with the backend's connection, first. @type {Error & { code?: string } | undefined} */
   #fault;
-  /** For the log. @type {string | undefined} */
-  #outcome;
+  /** For the log. @type {{ outcome?: string, warnings: Set<string> }} */
+  #said = { warnings: new Set() };
 
   /**
    * @param {object} parts
@@ -53,9 +53,9 @@ export class Exchange {
     this.#allowance = new Allowance(context);
   }
 
-  /** Of the body that was offered. */
-  get outcome() {
-    return this.#outcome;
+  /** What became of the body that was offered, and the codes of what there was to say of it. */
+  get said() {
+    return this.#said;
   }
 
   /**
@@ -149,7 +149,8 @@ export class Exchange {
     const { result, body } = await rewrite(this.#context, { chunks, headers, url: this.#request.url ?? "", signal });
     if (signal.aborted) throw new Error("the client has gone");
     if (result.outcome === "undecoded") return void this.#undecoded(result.reason, result.message, started);
-    this.#outcome = result.outcome;
+    this.#said.outcome = result.outcome;
+    for (const { code } of result.warnings) this.#said.warnings.add(code);
     this.#context.metrics.enriched(this.#labels, result, seconds(started));
     return body;
   }
@@ -160,7 +161,7 @@ export class Exchange {
    * @param {number} started
    */
   #undecoded(reason, message, started) {
-    this.#outcome = reason;
+    this.#said.outcome = reason;
     this.#context.metrics.enriched(this.#labels, { outcome: "undecoded", reason, message }, seconds(started));
     const level = reason === "not_sampled" ? "debug" : "warn";
     this.#context.log[level]({ ...this.#labels, reason, cause: message }, "a body goes on as it came");

@@ -27,6 +27,8 @@ export async function startRelay(context, { backend, listen, upstream }) {
   const address = { ...listen };
   /** @type {Map<import("node:net").Socket, Conduit>} */
   const conduits = new Map();
+  /** Codes of warnings that were told once: one body is seldom alone in it. @type {Set<string>} */
+  const told = new Set();
 
   /** @param {IncomingMessage} request @param {ServerResponse} response */
   const serve = (request, response) => {
@@ -46,7 +48,12 @@ export async function startRelay(context, { backend, listen, upstream }) {
       const status = refusal ? await refuse(response, refusal) : await exchange.run();
       const seconds = (performance.now() - started) / 1000;
       metrics.answered({ listener: name, status }, seconds);
-      log.debug({ method, path, kind, status, seconds, outcome: exchange.outcome }, "request");
+      const { outcome, warnings } = exchange.said;
+      log.debug({ method, path, kind, status, seconds, outcome, warnings: [...warnings] }, "request");
+      for (const code of warnings) {
+        if (!told.has(code)) log.warn({ code }, "a body of traces has a warning of token2text, which is told once");
+        told.add(code);
+      }
     });
   };
 

@@ -12,7 +12,8 @@ import { fileURLToPath } from "node:url";
 import zlib from "node:zlib";
 import { Enricher, Tokenizer } from "../../pkg/node.js";
 import { routeOf } from "../../collector/src/relay/routes.js";
-import { count, keepingBackend, relayContext, relayTo, tokenizerFile } from "./support/relay.js";
+import { count, keepingBackend, relayContext, relayTo } from "./support/relay.js";
+import { tokenizerFile } from "./support/collector.js";
 
 /** @typedef {import("../../collector/src/types.js").Backend} Backend */
 /** @typedef {{ name: string, backend: Backend, file: any, body: Buffer, plain: Buffer }} Recording */

@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { test } from "node:test";
 import { Enricher, Tokenizer } from "../../pkg/node.js";
 import { pieces } from "../../collector/src/relay/lines.js";
-import { count, relayContext, relayed, tokenizerFile } from "./support/relay.js";
+import { count, relayContext, relayed } from "./support/relay.js";
+import { tokenizerFile } from "./support/collector.js";
 import { ask, parsed } from "./support/wire.js";
 
 /** @param {string[]} chunks @param {number} most */

@@ -1,6 +1,6 @@
 /** One request and its answer. */
 import { Readable } from "node:stream";
-import { answerOfUnknownLength, answerWithBody, endToEnd, hasBody, isChunked, pairs, replaced, towards, trailersWithBody, valueOf, withBody, without } from "./headers.js";
+import { answerOfUnknownLength, answerWithBody, backwards, hasBody, isChunked, pairs, replaced, towards, trailersWithBody, valueOf, withBody, without } from "./headers.js";
 import { openable } from "./encodings.js";
 import { Allowance, hold } from "./held.js";
 import { isPlainLines, pieces } from "./lines.js";
@@ -202,14 +202,14 @@ export class Exchange {
   /** Passes on what a backend says before its answer. @param {{ statusCode: number, statusMessage: string, rawHeaders: Headers }} info */
   #inform({ statusCode, statusMessage, rawHeaders }) {
     if (this.#request.httpVersionMinor === 0 || this.#response.headersSent) return;
-    const lines = pairs(endToEnd(rawHeaders)).map(([name, value]) => `${name}: ${value}\r\n`);
+    const lines = pairs(backwards(rawHeaders)).map(([name, value]) => `${name}: ${value}\r\n`);
     this.#request.socket.write(`HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join("")}\r\n`, "latin1");
   }
 
   /** @param {IncomingMessage} incoming */
   async #answer(incoming) {
     const response = this.#response;
-    let headers = endToEnd(incoming.rawHeaders);
+    let headers = backwards(incoming.rawHeaders);
     /** @type {Held} */
     let held = { chunks: [], isWhole: false };
     /** @type {Readable} */

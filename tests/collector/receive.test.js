@@ -299,3 +299,73 @@ test("the answer waits for every export; closing waits for the answer", async ()
   await closed;
   await assert.rejects(ask(urls[0], { body }), { code: "ECONNREFUSED" });
 });
+
+/** @param {import("./support/sink.js").Sink} backend How often each span came to it, by name. */
+async function namesAt(backend) {
+  /** @type {Record<string, number>} */
+  const names = {};
+  for (const { body } of backend.seen) {
+    const { resourceSpans } = await message("Request", { type: PROTOBUF, body });
+    for (const { scopeSpans } of resourceSpans) for (const { name } of scopeSpans[0].spans) names[name] = (names[name] ?? 0) + 1;
+  }
+  return names;
+}
+
+/**
+ * Sends requests while the first is held up at the backend, so that they go on together.
+ *
+ * @param {Uint8Array[]} bodies
+ * @param {() => void} [then] What happens before the first is let go.
+ */
+async function together(bodies, then = () => {}) {
+  const [to] = (await startAlone()).urls;
+  let release = () => {};
+  const arrived = new Promise((resolve) => (sink.onRequest = () => void (sink.seen.length === 2 && resolve(undefined))));
+  sink.answer = { status: 200, waitFor: new Promise((resolve) => (release = () => resolve(undefined))) };
+  const headers = { "content-type": PROTOBUF };
+  const first = [1, 2].map((number) => ask(to, { headers, body: request({ span: freshId(8), name: `first ${number}` }) }));
+  await arrived;
+  const rest = bodies.map((body) => ask(to, { headers, body }));
+  // They have arrived when they are held.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  then();
+  sink.onRequest = () => {};
+  release();
+  await Promise.all(first);
+  return Promise.all(rest);
+}
+
+async function startAlone() {
+  const collector = await startCollector({ receive: anywhere, exports: [sink.target()] });
+  collectors.push(collector);
+  return collector;
+}
+
+const named = (/** @type {string} */ name, /** @type {any} */ attributes = { "mlflow.spanOutputs": OUTPUT }) => request({ span: freshId(8), name, attributes });
+
+test("small requests that come while others are under way go on together", async () => {
+  const answers = await together(Array.from({ length: 20 }, (_, number) => named(`span ${number}`)));
+  assert.ok(answers.every(({ status, body }) => status === 200 && body.length === 0));
+  assert.equal(sink.seen.length, 3);
+  const names = await namesAt(sink);
+  assert.deepEqual(Object.values(names), Array(22).fill(1));
+});
+
+test("one among them that cannot be decoded, or is refused, is alone in it", async () => {
+  let list = varintField(3, 1n);
+  for (let depth = 0; depth < 2000; depth++) list = bytesField(5, bytesField(1, list));
+  const undecoded = await together([named("good"), named("deep", { list }), named("better")]);
+  const said = await Promise.all(undecoded.map(async (answer) => (await message("Response", answer)).partialSuccess?.errorMessage));
+  assert.deepEqual(said, [undefined, "1 spans forwarded undecoded: limit_exceeded", undefined]);
+  assert.equal(sink.seen.length, 5);
+
+  sink.seen = [];
+  const refusals = await together([named("good"), named("bad"), named("better")], () => void (sink.answer = (sent) => (sent.includes("bad") ? BAD : OK)));
+  assert.deepEqual(refusals.map(({ status }) => status), [200, 400, 200]);
+});
+
+test("what may succeed later is told to all of them", async () => {
+  const answers = await together([named("one"), named("other")], () => void (sink.answer = BUSY));
+  assert.deepEqual(answers.map(({ status, headers }) => [status, headers["retry-after"]]), Array(2).fill([429, "3"]));
+  assert.equal(sink.seen.length, 3);
+});

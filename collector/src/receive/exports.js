@@ -52,15 +52,16 @@ const SENDERS = {
 
 /**
  * @param {ExportTarget[]} targets
+ * @param {typeof globalThis.fetch} [fetch]
  * @returns {Export[]}
  * @throws {Error} An option that an exporter does not have; the message names the export.
  */
-export function createExports(targets) {
+export function createExports(targets, fetch = globalThis.fetch) {
   return targets.map(({ backend, url, options }) => {
     const { host } = new URL(url);
     const name = `${backend} ${host}`;
     try {
-      return { name, backend, send: SENDERS[backend](url, options) };
+      return { name, backend, send: SENDERS[backend](url, { fetch, ...options }) };
     } catch (error) {
       throw new Error(`the export ${name}: ${/** @type {Error} */ (error).message}`, { cause: error });
     }

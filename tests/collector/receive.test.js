@@ -4,7 +4,7 @@ import http from "node:http";
 import http2 from "node:http2";
 import { connect } from "node:net";
 import { after, before, beforeEach, test } from "node:test";
-import { deflateSync, gzipSync } from "node:zlib";
+import { deflateSync, gunzipSync, gzipSync } from "node:zlib";
 import { DEFAULTS } from "../../collector/src/configuration/defaults.js";
 import { bytesField, varintField } from "../../pkg/exporters/wire.js";
 import { freshId, request } from "../integration/support/fixtures.js";
@@ -277,6 +277,13 @@ test("warnings reach the client: those of backends, and what went on undecoded",
     assert.equal(partialSuccess.errorMessage, `${spans} spans forwarded undecoded: limit_exceeded`);
     assert.deepEqual(sink.seen[0].body, Buffer.from(sent));
   }
+});
+
+test("what is sent on is compressed if the export says so", async () => {
+  const long = request({ span: freshId(8), attributes: { a: "b".repeat(5000) } });
+  assert.equal((await ask(both, { headers: { "content-type": PROTOBUF }, body: long })).status, 200);
+  assert.deepEqual([sink.seen, second.seen].map(([{ headers }]) => headers["content-encoding"]), [undefined, "gzip"]);
+  assert.deepEqual([sink.seen[0].body, gunzipSync(second.seen[0].body)], [Buffer.from(long), Buffer.from(long)]);
 });
 
 test("the answer waits for every export; closing waits for the answer", async () => {

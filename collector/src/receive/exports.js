@@ -4,6 +4,7 @@ import { read } from "token2text";
 import { MlflowExporter } from "token2text/exporters/mlflow";
 import { OtlpExporter } from "token2text/exporters/otlp";
 import { TrackioExporter } from "token2text/exporters/trackio";
+import { compressing } from "./client.js";
 import { PATH } from "./path.js";
 
 /** @typedef {import("../types.js").Backend} Backend */
@@ -27,8 +28,8 @@ const ABOUT_SPANS = 400;
 
 /** Makes the function that sends. @type {Record<Backend, (url: string, options: any) => (body: Body) => Promise<any>>} */
 const SENDERS = {
-  otlp(url, options) {
-    const exporter = new OtlpExporter({ url, ...options });
+  otlp(url, { gzip = false, fetch, ...options }) {
+    const exporter = new OtlpExporter({ url, fetch: gzip ? compressing(fetch) : fetch, ...options });
     return ({ body, contentType }) => exporter.export(body, { contentType });
   },
   weave(url, { project, token, headers, ...options }) {

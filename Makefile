@@ -49,6 +49,10 @@ tests/packaging/node_modules/.package-lock.json: tests/packaging/package.json te
 	npm ci --prefix tests/packaging
 	@touch $@
 
+tests/collector/node_modules/.package-lock.json: tests/collector/package.json tests/collector/package-lock.json | prerequisites
+	npm ci --prefix tests/collector
+	@touch $@
+
 .PHONY: tools-build tools-test tools-packaging
 tools-build: | prerequisites
 	@scripts/install-tools.sh wasm-bindgen
@@ -66,13 +70,18 @@ build: prerequisites tools-build node_modules/.package-lock.json ## build the np
 	node scripts/build.js
 	$(call done,build: the package is in pkg/)
 
+.PHONY: pack-collector
+pack-collector: build collector/node_modules/.package-lock.json ## pack the collector into target/
+	node scripts/pack-collector.js
+	$(call done,pack-collector)
+
 .PHONY: page
 page: build www/node_modules/.package-lock.json ## build the page into www/dist/
 	npm run --prefix www build
 	$(call done,page: it is in www/dist/)
 
 .PHONY: demo
-demo: page ## decode recorded rollouts: in the page, in MLflow, in Trackio (DEMO_EXIT=1 ends by itself)
+demo: page collector/node_modules/.package-lock.json ## decode rollouts: recorded ones in the page, in MLflow, in Trackio; verl's through the relay (DEMO_EXIT=1 ends by itself)
 	@node scripts/demo.js
 
 .PHONY: bench
@@ -197,6 +206,8 @@ test-collector: build tools-test fetch-tokenizers collector/node_modules/.packag
 	@scripts/venv.sh trackio > /dev/null
 	@scripts/venv.sh otel > /dev/null
 	@scripts/install-tools.sh nginx
+	@scripts/venv.sh collector > /dev/null
+	@scripts/venv.sh write > /dev/null
 	node tests/collector/run.js
 	$(call done,collector tests)
 

@@ -1,6 +1,6 @@
 /**
  * The demo's part with real servers of this machine: recorded rollouts are logged as ids to an MLflow and to a Trackio, and
- * enriched there by the command line.
+ * enriched there by the command line; rollouts that verl runs and traces go to the MLflow through the collector.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,6 +11,7 @@ import { TrackioExporter, TrackioReader } from "../pkg/exporters/trackio.js";
 import { read } from "../pkg/node.js";
 import { mlflowServer } from "../tests/integration/support/mlflow.js";
 import { Trackio } from "../tests/integration/support/trackio.js";
+import { startVerl } from "./demo-verl.js";
 import { ROOT, step } from "./lib.js";
 
 const CAPTURE = join(ROOT, "tests/fixtures/captures/verl-calls-qwen3");
@@ -21,18 +22,21 @@ const PROJECT = "rollouts";
 /**
  * @typedef {object} Started
  * @property {string} url
- * @property {() => Promise<void>} log Logs the rollouts as ids.
- * @property {string[]} command What enriches them.
- * @property {Record<string, string>} env
+ * @property {string} logs What `log` does.
+ * @property {() => Promise<void>} log
+ * @property {string[]} [command] What enriches what was logged; without one, it was enriched on its way.
+ * @property {Record<string, string>} [env]
+ * @property {() => string[]} expected The texts that were logged as ids, by Python's `tokenizers`.
  * @property {() => Promise<Uint8Array[]>} stored The bodies of what the server has.
  * @property {() => string} address Of the page where the text is.
  * @property {() => Promise<void>} dispose
  */
-/** @typedef {{ name: string, venv: string, start: () => Promise<Started> }} Backend */
+/** @typedef {{ name: string, venv: string, start: (running: Record<string, Started>) => Promise<Started> }} Backend `start`: with those before it. */
 
 /** @type {Backend[]} */
 const BACKENDS = [
   { name: "MLflow", venv: "integration", start: startMlflow },
+  { name: "verl's own tracing, through the relay into MLflow", venv: "collector", start: ({ MLflow }) => startVerl(MLflow?.url) },
   { name: "Trackio", venv: "trackio", start: startTrackio },
 ];
 
@@ -48,20 +52,24 @@ export async function showBackends(tokenizer) {
   const addresses = {};
   /** @type {string[]} */
   const problems = [];
-  /** @type {Started[]} */
-  const servers = [];
+  /** @type {Record<string, Started>} */
+  const running = {};
   for (const backend of BACKENDS) {
     try {
       await install(backend);
-      const server = await backend.start();
-      servers.push(server);
+      const server = await backend.start(running);
+      running[backend.name] = server;
       addresses[backend.name] = await show(backend, server, tokenizer);
     } catch (error) {
       problems.push(`${backend.name} is left out: ${/** @type {Error} */ (error).message.split("\n")[0]}.`);
       console.log(problems.at(-1));
     }
   }
-  return { addresses, problems, dispose: async () => void (await Promise.all(servers.map((server) => server.dispose()))) };
+  // The relay ends before its backend.
+  const dispose = async () => {
+    for (const server of Object.values(running).reverse()) await server.dispose();
+  };
+  return { addresses, problems, dispose };
 }
 
 /** @param {Backend} backend */
@@ -78,23 +86,25 @@ async function succeeds(program, args, options) {
 }
 
 /** @param {Backend} backend @param {Started} server @param {string} tokenizer @returns {Promise<string>} */
-async function show({ name }, { url, log, command, env, stored, address }, tokenizer) {
-  step(`${name} at ${url}: logging the rollouts as ids`);
+async function show({ name }, { logs, log, command, env, expected, stored, address }, tokenizer) {
+  step(logs);
   await log();
-  const args = [...command, "--tokenizer", tokenizer];
-  step(`token2text ${args.join(" ")}`);
-  if (!(await succeeds("node", ["pkg/bin/token2text.js", ...args], { env: { ...process.env, ...env } }))) throw new Error("the command failed");
+  if (command) {
+    const args = [...command, "--tokenizer", tokenizer];
+    step(`token2text ${args.join(" ")}`);
+    if (!(await succeeds("node", ["pkg/bin/token2text.js", ...args], { env: { ...process.env, ...env } }))) throw new Error("the command failed");
+  }
   const spans = (await Promise.all((await stored()).map((body) => read(body)))).flat();
   const found = new Set(spans.flatMap(({ inputs, output }) => [...textsIn(inputs), ...textsIn(output)]));
-  const expected = expectedTexts();
-  const missing = expected.filter((text) => !found.has(text));
-  if (missing.length > 0) throw new Error(`of ${expected.length} texts ${missing.length} are not on the server`);
-  console.log(`ok: the server of ${name} has the ${expected.length} texts`);
+  const texts = expected();
+  const missing = texts.filter((text) => !found.has(text));
+  if (texts.length === 0 || missing.length > 0) throw new Error(`of ${texts.length} texts ${missing.length} are not on the server`);
+  console.log(`ok: ${name}: the server has the ${texts.length} texts`);
   return address();
 }
 
-/** What the reference decodes. @returns {string[]} */
-function expectedTexts() {
+/** Of the recording. @returns {string[]} */
+function recordedTexts() {
   const expected = JSON.parse(readFileSync(join(CAPTURE, "expected.json"), "utf8"));
   return expected.filter((/** @type {any} */ { rule, status }) => rule === "verl" && status === "ok").map((/** @type {any} */ { text }) => text);
 }
@@ -145,7 +155,8 @@ async function startMlflow() {
   const traces = [];
   return {
     url: server.url,
-    env: {},
+    logs: `MLflow at ${server.url}: logging the recorded rollouts as ids`,
+    expected: recordedTexts,
     command: ["mlflow", "enrich", "--tracking-uri", server.url, "--experiment", PROJECT, "--mode", "in-place"],
     dispose: () => server.dispose(),
     log: async () => succeeded(await new MlflowExporter(options).export(await rollouts())),
@@ -163,6 +174,8 @@ async function startTrackio() {
   const { url, writeToken } = server;
   return {
     url,
+    logs: `Trackio at ${url}: logging the recorded rollouts as ids`,
+    expected: recordedTexts,
     env: { TRACKIO_WRITE_TOKEN: writeToken },
     command: ["trackio", "enrich", "--server", url, "--project", PROJECT, "--drop-ids"],
     dispose: () => server.dispose(),

@@ -1,6 +1,6 @@
 /**
  * Decodes recorded verl rollouts with the command line, shows before and after, serves the page, and does the same in a real
- * MLflow and a real Trackio.
+ * MLflow and a real Trackio; runs rollouts with verl's own code, whose traces get their texts in the relay before the MLflow.
  *
  *   node scripts/demo.js          until Ctrl-C
  *   DEMO_EXIT=1 ...               ends by itself; fails if the page does not answer, or a server does not have the texts
@@ -83,6 +83,6 @@ async function end() {
   if (!answers.every((answer) => answer.ok) || !html.includes("token2text")) problems.push("the page does not answer");
   await Promise.all([page.close(), dispose()]);
   if (problems.length > 0) fail(problems.join("\n"));
-  console.log("ok: the page answers, and both servers have the texts");
+  console.log("ok: the page answers, and the servers have the texts");
   process.exit(0);
 }

@@ -86,7 +86,7 @@ export interface EnrichmentRequest {
   /**
    * What becomes of spans, calls and entries whose sample is not in (`configuration.sample`). `decode`: they come back as they are,
    * in their place. `select`: they are left out of the body. Without it all are enriched. A body of which nothing is in is `undecoded` with
-   * the reason `not_sampled`; one that could not be enriched in time comes back whole.
+   * the reason `not_sampled`; one that cannot be enriched is not sampled either, and goes on as it came.
    */
   sampling?: "decode" | "select";
 }
@@ -153,3 +153,13 @@ export interface Listener {
   /** Stops taking connections, waits for requests that are under way, then closes. */
   close(): Promise<void>;
 }
+
+/**
+ * Starts the pool of workers and every listener that was asked for.
+ *
+ * @throws What keeps it from starting: a tokenizer that cannot be loaded, an address that is taken.
+ */
+export function start(
+  configuration: Configuration,
+  log: import("pino").Logger,
+): Promise<{ listeners: Listener[]; /** Lets what is under way end. */ close(): Promise<void> }>;

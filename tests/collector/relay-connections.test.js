@@ -48,6 +48,29 @@ test("requests sent without waiting are answered in their order, held or not", a
   assert.deepEqual(backend.seen.map(({ start }) => start.replace(" HTTP/1.1", "")), asked);
 });
 
+test("what a client has sent after the last request that the backend takes goes nowhere", async (t) => {
+  const { backend, relay } = await relayed(t, context, (socket) => socket.end(OK.replace("Content", "Connection: close\r\nContent")));
+  const { text, ending } = await talk(relay.port, get("/1") + get("/2"));
+  assert.deepEqual([text.split("hi").length - 1, ending, backend.seen.length], [1, "end", 1]);
+});
+
+test("a backend that ends the connection while its answer is held: the client's ends after the answer", async (t) => {
+  /** @type {Socket | undefined} */
+  let answering;
+  const slow = /** @type {any} */ ({
+    async enrich() {
+      if (answering && !answering.closed) await once(answering, "close");
+      await pause(50);
+      return { outcome: "undecoded", reason: "error", message: "none" };
+    },
+    close: async () => {},
+  });
+  const own = await relayContext({ enrichReads: true }, slow);
+  const { relay } = await relayed(t, own, (socket) => (answering = socket).end(OK));
+  const { text, ending } = await talk(relay.port, get("/api/3.0/mlflow/traces/get"));
+  assert.deepEqual([parsed(text)?.body, ending], ["hi", "end"]);
+});
+
 test("a body that is held for long goes out by a fresh connection, not by one that the backend is about to end", async (t) => {
   const { backend, relay } = await relayed(t, context, (socket) => void socket.write(OK));
   const client = connect(relay.port, "127.0.0.1");

@@ -8,7 +8,7 @@ import { cutBody } from "../../collector/src/enrichment/sampling/pieces.js";
 import { createSampler, sampleKey, traceKey } from "../../collector/src/enrichment/sampling/sampler.js";
 import { parseExact } from "../../pkg/exporters/exact-json.js";
 import { splitSpans } from "../../pkg/exporters/otlp-request.js";
-import { read } from "../../pkg/node.js";
+import { read, write } from "../../pkg/node.js";
 import { enricherOf, numbers, recorded, recordedBodies } from "./support/bodies.js";
 import { startPool } from "./support/pool.js";
 
@@ -36,6 +36,8 @@ test("all kinds of bodies have pieces", () => {
   assert.deepEqual(wanted.filter((kind) => !(kind in kinds)), [], Object.keys(kinds).join());
 });
 
+const sorted = (/** @type {any} */ { sampleIndex, step, validate, experimentName }) => ({ sampleIndex, step, validate, experimentName });
+
 /** The piece that a span is in. @param {any[]} pieces @param {any} span @param {number} index */
 function pieceAt(pieces, { path }, index) {
   const number = /\/(?:batch|logs)\/(\d+)/.exec(path)?.[1];
@@ -44,7 +46,6 @@ function pieceAt(pieces, { path }, index) {
 
 test("pieces say of themselves what token2text reads", async () => {
   let found = 0;
-  const sorted = (/** @type {any} */ { sampleIndex, step, validate, experimentName }) => ({ sampleIndex, step, validate, experimentName });
   for (const { name, body, contentType, url } of written) {
     const { pieces } = /** @type {any} */ (cutBody(body, contentType));
     for (const [i, span] of (await read(body, { contentType, url })).entries()) {
@@ -60,6 +61,16 @@ test("pieces say of themselves what token2text reads", async () => {
   }
   assert.ok(found > 80, `${found}`);
 });
+
+for (const format of /** @type {const} */ (["otlp-proto", "otlp-json", "mlflow", "weave", "trackio"])) {
+  test(`pieces of what token2text writes as ${format} tell their samples`, async () => {
+    const samples = [-1, 0, 3].map((step) => ({ experimentName: "é \" x", step, validate: step > 0, sampleIndex: 4 }));
+    const spans = samples.map((sample, i) => ({ traceId: `${i + 1}`.repeat(32), spanId: `${i + 1}`.repeat(16), name: "run", rolloutN: 1, ...sample }));
+    const body = await write(spans, format, { projectId: "e/p", project: "p", run: "r" });
+    const cut = cutBody(body);
+    assert.deepEqual(cut?.pieces.map((piece) => piece.samples.map(sorted)), samples.map((sample) => [sorted(sample)]));
+  });
+}
 
 /** Which pieces to keep: both halves of a call, or none. @param {any[]} pieces @param {number} seed */
 function choice(pieces, seed) {
@@ -90,6 +101,8 @@ for (const { name, body, contentType, url } of written) {
       hidden.show(Buffer.from(enriched.body.buffer));
       assert.deepEqual(piecesOf(name, enriched.body), before.map((piece, i) => (kept[i] ? after[i] : piece)));
       const { totals } = direct.enrichBody(selected, { contentType, url }).report;
+      const around = (/** @type {any} */ { select }) => select(() => false);
+      assert.deepEqual(around(cutBody(enriched.body, contentType)), around(cut));
       const { spansWithoutIds } = enriched.report.totals;
       assert.deepEqual({ ...enriched.report.totals, spansWithoutIds: spansWithoutIds - hidden.standIns }, totals);
     }

@@ -25,11 +25,12 @@ export async function createEnrichments(configuration, log, workerFile = new URL
   const tokenizers = await openTokenizers(configuration, log);
   const how = { file: workerFile, configuration, knownTraces: emptyTable(), log };
   let threads = await startThreads(how, tokenizers.packed);
+  /** Settled once all threads with older tokenizers have ended. */
+  let oldClosed = Promise.resolve();
   tokenizers.watch(async (packed) => {
     const old = threads;
     threads = await startThreads(how, packed);
-    // Its bodies are not waited for here: the next change may come.
-    old.close();
+    oldClosed = Promise.all([oldClosed, old.close()]).then(() => {});
   });
   const turns = new Turns(workers);
   /** @type {Set<Promise<Enrichment>>} */
@@ -54,7 +55,7 @@ export async function createEnrichments(configuration, log, workerFile = new URL
       }
     } catch (error) {
       if (error !== stop.signal.reason) log.error({ err: error }, "a body could not be given to a thread");
-      return stop.signal.aborted ? stop.signal.reason : undecoded("error", String(error));
+      return stop.signal.aborted ? stop.signal.reason : undecoded("error", "the body could not be given to a thread");
     } finally {
       clearTimeout(timer);
       request.signal?.removeEventListener("abort", gone);
@@ -76,12 +77,12 @@ export async function createEnrichments(configuration, log, workerFile = new URL
         heldBytes -= byteLength;
       }
     },
-    health: () => ({ ready: !isClosed, workers, tokenizers: tokenizers.health() }),
+    health: () => ({ ready: !isClosed && threads.count() > 0, workers, tokenizers: tokenizers.health() }),
     async close() {
       isClosed = true;
       await tokenizers.close();
       await Promise.all(underWay);
-      await threads.close();
+      await Promise.all([oldClosed, threads.close()]);
     },
   };
 }

@@ -8,6 +8,7 @@ import { undecoded } from "./outcome.js";
  * @typedef {object} Threads
  * @property {(request: EnrichmentRequest, signal: AbortSignal) => Promise<Enrichment>} run Ends the thread if the signal
  *   is aborted, and is rejected.
+ * @property {() => number} count How many there are: fewer than asked for if others could not be started in their place.
  * @property {() => Promise<void>} close Waits for what is under way.
  */
 
@@ -33,7 +34,8 @@ export async function startThreads({ file, configuration, knownTraces, log }, to
     workerData: { tokenizers, enrichment, limits, sample, knownTraces },
     minThreads: workers,
     maxThreads: workers,
-    // What is beside WebAssembly's memory: reports, and spans that are read.
+    recordTiming: false,
+    // What is beside WebAssembly's memory: reports, and what sampling finds.
     resourceLimits: { maxOldGenerationSizeMb: Math.max(LEAST_HEAP_MIB, Math.ceil(limits.workerBytes / MIB)) },
   });
   // Without a listener it would end the process. A thread that ended in the middle of a body tells `run` instead.
@@ -84,6 +86,7 @@ export async function startThreads({ file, configuration, knownTraces, log }, to
       running.add(result);
       return result.finally(() => running.delete(result));
     },
+    count: () => piscina.threads.length,
     close,
   };
 }

@@ -7,7 +7,11 @@ import { Sampling } from "./sampling/sampling.js";
 
 /** @typedef {import("../types.js").Enrichment} Enrichment */
 /** @typedef {{ id: number, body: Uint8Array, contentType?: string, url: string, sampling?: "decode" | "select" }} Task */
-/** The answer to a body after which the thread ends, and why it does. @typedef {{ id: number, answer: Enrichment, reason: string }} LastWords */
+/**
+ * The answer to a body after which the thread ends, and why it does.
+ *
+ * @typedef {{ id: number, answer: Enrichment, reason: string }} LastWords
+ */
 
 /** In place of a body that is as it was. */
 const NOTHING = new Uint8Array();

@@ -41,7 +41,7 @@ export async function receive(context, message) {
   const [held, opened] = [new Allowance(context), new Allowance(context)];
   const release = () => [held, opened].forEach((allowance) => allowance.release());
   try {
-    const { chunks, reason } = await hold(message, Number(length), held);
+    const { chunks, reason } = await hold(message, held, Number(length));
     if (reason) throw refusal(reason, bodyBytes);
     const { body } = await open(encoding, chunks, opened);
     return { body, contentType, release };

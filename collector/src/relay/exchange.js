@@ -124,7 +124,7 @@ export class Exchange {
    */
   async #held(stream, headers, withOther) {
     const started = performance.now();
-    const { chunks, reason } = await hold(stream, Number(valueOf(headers, "content-length") ?? 0), this.#allowance);
+    const { chunks, reason } = await hold(stream, this.#allowance, Number(valueOf(headers, "content-length") ?? 0));
     if (reason) {
       this.#undecoded(reason, "the body has no room", started);
       return { headers, chunks, isWhole: false };

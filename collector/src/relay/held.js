@@ -57,12 +57,12 @@ export class Allowance {
  * Reads a body until it is whole or has no more room; what is left then is still in the stream, which is paused.
  *
  * @param {import("node:http").IncomingMessage} stream
- * @param {number} length That it says it has; 0 if it says none.
  * @param {Allowance} allowance
+ * @param {number} [length] That it says it has.
  * @returns {Promise<{ chunks: Buffer[], reason?: "too_large" | "overloaded" }>} With a reason if it is not whole.
  * @throws {Error} What ended the stream before its end.
  */
-export async function hold(stream, length, allowance) {
+export async function hold(stream, allowance, length = 0) {
   const refusal = allowance.refusalOf(length);
   if (refusal) return { chunks: [], reason: refusal };
   /** @type {Buffer[]} */

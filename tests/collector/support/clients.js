@@ -1,4 +1,4 @@
-/** Unmodified clients in Python, as programs of their own: what they log with, and what they see of what is stored. */
+/** Unmodified clients, as programs of their own: what they log with, and what they see of what is stored. */
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -10,6 +10,7 @@ import { tokenizerFile } from "./collector.js";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const SCRIPTS = fileURLToPath(new URL("./python/", import.meta.url));
+const JAVASCRIPT = fileURLToPath(new URL("./javascript/", import.meta.url));
 const QUIET = { MLFLOW_DISABLE_TELEMETRY: "true", DO_NOT_TRACK: "true", HF_HUB_OFFLINE: "1", WANDB_ERROR_REPORTING: "false" };
 const WEAVE_KEY = "0123456789".repeat(4);
 
@@ -53,7 +54,7 @@ export async function python(script, args, env) {
     const child = spawn(interpreter("collector"), [join(SCRIPTS, script), ...args], {
       cwd: folder,
       // Nothing of the machine's own settings, and nothing left on it.
-      env: { PATH: process.env.PATH, HOME: folder, TRACKIO_DIR: folder, HF_HOME: folder, PYTHONDONTWRITEBYTECODE: "1", ...QUIET, ...env },
+      env: { PATH: process.env.PATH, HOME: folder, TRACKIO_DIR: folder, HF_HOME: folder, ...QUIET, ...env },
       stdio: ["ignore", "pipe", "pipe"],
     });
     const [output, errors, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
@@ -62,6 +63,19 @@ export async function python(script, args, env) {
   } finally {
     rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
   }
+}
+
+/**
+ * Runs a script of `javascript/`; one that fails is an error.
+ *
+ * @param {string} script
+ * @param {string[]} args
+ * @param {Record<string, string>} env
+ */
+export async function javascript(script, args, env) {
+  const child = spawn(process.execPath, [join(JAVASCRIPT, script), ...args], { env: { PATH: process.env.PATH, ...env }, stdio: ["ignore", "pipe", "pipe"] });
+  const [output, errors, [status]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, "exit")]);
+  if (status !== 0) throw new Error(`${script} failed\n${output}${errors}`);
 }
 
 /**
@@ -79,8 +93,8 @@ export async function client(env, name, ...args) {
 
 /**
  * @typedef {object} Rollouts
- * @property {{ op: string, ids: [number[], number[]], texts: [string, string] }[]} calls Prompt and response of every call that has
- *   ids, as Python's `tokenizers` decodes them.
+ * @property {{ op: string, texts: string[] }[]} calls Prompt and response of every call, by Python's `tokenizers`; of a call that has failed
+ *   the prompt.
  * @property {string[]} failures
  */
 

@@ -21,9 +21,11 @@ const OF_THE_HOST = new Set(["host", "origin"]);
  * @property {{ status: number, message: string, headers: string[], body: Buffer }} answer
  */
 
+/** @typedef {{ status: number, body?: string }} Planned */
 /**
- * @typedef {(incoming: { method: string, path: string }) => { status: number, body?: string, headers?: Record<string, string> } | "cut" | undefined} Fault
- *   What is answered in place of the server; `cut`: the connection ends without an answer.
+ * What is answered in place of the server, when it is known; `cut`: the connection ends without an answer.
+ *
+ * @typedef {(incoming: { method: string, path: string }) => Promise<Planned | "cut" | undefined> | Planned | "cut" | undefined} Fault
  */
 
 /** @param {string} upstream @param {Fault} [fault] */
@@ -35,13 +37,15 @@ export async function startRecorder(upstream, fault = () => undefined) {
     const method = incoming.method ?? "";
     const path = incoming.url ?? "";
     const body = await buffer(incoming);
-    const planned = fault({ method, path });
+    const planned = await fault({ method, path });
     if (planned === "cut") return void incoming.socket.destroy();
     const given = { method, path, headers: incoming.rawHeaders, body };
     if (planned) {
-      const answer = { message: "", headers: [], ...planned, body: Buffer.from(planned.body ?? "") };
+      const answered = Buffer.from(planned.body ?? "");
+      const answer = { ...planned, message: "As planned", headers: ["content-length", String(answered.length)], body: answered };
       exchanges.push({ ...given, answer });
-      return void outgoing.writeHead(planned.status, planned.headers).end(answer.body);
+      outgoing.sendDate = false;
+      return void outgoing.writeHead(answer.status, answer.message, answer.headers).end(answer.body);
     }
     const sent = request({ host: target.hostname, port: target.port, method, path, headers: /** @type {any} */ (incoming.rawHeaders) });
     sent.on("error", () => incoming.socket.destroy());

@@ -9,22 +9,26 @@ const ID = /\b(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0
 const TIME = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|\+00:00)?/g;
 const TEXTS = new Set(["prompt_text", "response_text"]);
 
+/** @typedef {(key: string, of: any) => boolean} Leaves Whether a member of an object is left out. */
+/** @type {Leaves} */
+export const noTexts = (key) => TEXTS.has(key);
+
 /**
  * A value without what differs from run to run; JSON in strings is opened, for texts may be in it.
  *
  * @param {any} value
- * @param {{ texts: boolean }} keep Whether decoded texts stay.
+ * @param {Leaves} [leaves]
  * @returns {any}
  */
-export function comparable(value, keep) {
+export function comparable(value, leaves = () => false) {
   if (typeof value === "string") {
     const opened = /^[[{]/.test(value) ? parsed(value) : undefined;
-    return opened === undefined ? value.replace(ID, "<id>").replace(TIME, "<time>") : comparable(opened, keep);
+    return opened === undefined ? value.replace(ID, "<id>").replace(TIME, "<time>") : comparable(opened, leaves);
   }
-  if (Array.isArray(value)) return value.map((item) => comparable(item, keep));
+  if (Array.isArray(value)) return value.map((item) => comparable(item, leaves));
   if (typeof value !== "object" || value === null) return value;
-  const kept = Object.entries(value).filter(([key]) => !OF_THE_RUN.has(key) && (keep.texts || !TEXTS.has(key)));
-  return Object.fromEntries(kept.map(([key, item]) => [key, comparable(item, keep)]));
+  const kept = Object.entries(value).filter(([key]) => !OF_THE_RUN.has(key) && !leaves(key, value));
+  return Object.fromEntries(kept.map(([key, item]) => [key, comparable(item, leaves)]));
 }
 
 /** @param {string} json */
@@ -36,12 +40,18 @@ function parsed(json) {
   }
 }
 
-/** Prompt and response of every object that has a text, in the order in which they stand. @param {any} value @returns {[string, string][]} */
+/**
+ * Prompt and response of every object that has a text.
+ *
+ * @param {any} value
+ * @returns {{ of: any, texts: string[] }[]}
+ */
 export function textsIn(value) {
-  /** @type {[string, string][]} */
+  /** @type {{ of: any, texts: string[] }[]} */
   const found = [];
-  JSON.stringify(comparable(value, { texts: true }), (_, item) => {
-    if (typeof item?.prompt_text === "string" || typeof item?.response_text === "string") found.push([item.prompt_text, item.response_text]);
+  JSON.stringify(comparable(value), (_, item) => {
+    const texts = [item?.prompt_text, item?.response_text].filter((text) => typeof text === "string");
+    if (texts.length > 0) found.push({ of: item, texts });
     return item;
   });
   return found;

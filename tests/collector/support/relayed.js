@@ -1,25 +1,44 @@
-/** A backend with a relay before it, and a recorder on either side of the relay. */
-import { startCollector } from "./collector.js";
+/** A backend with the command of the collector as a relay before it, and a recorder on either side of the relay. */
+import { tokenizerFile } from "./collector.js";
+import { Command } from "./command.js";
 import { assertPassed, startRecorder } from "./recorder.js";
 
 /**
  * @param {import("../../../collector/src/types.js").Backend} backend
  * @param {string} upstream
- * @param {{ more?: Partial<import("../../../collector/src/types.js").Configuration>, fault?: import("./recorder.js").Fault }} [options]
- *   `fault`: what the backend does wrong.
+ * @param {...string} options
  */
-export async function startRelayed(backend, upstream, { more, fault } = {}) {
+export async function startCommand(backend, upstream, ...options) {
+  const args = ["--tokenizer", tokenizerFile, "--relay", `${backend}=127.0.0.1:0,${upstream}`, "--workers", "1", "--cache", "none", ...options];
+  const command = new Command(args);
+  return {
+    url: await command.url(`relay ${backend}`),
+    async close() {
+      command.signal("SIGTERM");
+      await command.ended;
+    },
+  };
+}
+
+/**
+ * @param {import("../../../collector/src/types.js").Backend} backend
+ * @param {string} upstream
+ * @param {{ options?: string[], fault?: import("./recorder.js").Fault }} [more] Of the command; what the backend does wrong.
+ */
+export async function startRelayed(backend, upstream, { options = [], fault } = {}) {
   const behind = await startRecorder(upstream, fault);
-  const collector = await startCollector({ relays: [{ backend, listen: { host: "127.0.0.1", port: 0 }, upstream: new URL(behind.url) }], ...more });
-  const before = await startRecorder(collector.urls[0]);
+  const command = await startCommand(backend, behind.url, ...options);
+  const before = await startRecorder(command.url);
   return {
     /** For clients. */
     url: before.url,
+    /** Of the relay itself. */
+    relay: command.url,
     /** @param {(exchange: import("./recorder.js").Exchange) => boolean} mayChange */
     changed: (mayChange) => assertPassed(before.exchanges, behind.exchanges, mayChange),
     async close() {
       await before.close();
-      await collector.close();
+      await command.close();
       await behind.close();
     },
   };

@@ -7,5 +7,5 @@ const SCRIPT = fileURLToPath(new URL("./python/weave_server.py", import.meta.url
 
 export function weaveServer() {
   const python = interpreter("write");
-  return new Server({ name: "weave", command: (port) => [python, SCRIPT, String(port)], env: { PYTHONDONTWRITEBYTECODE: "1" }, health: "/health" });
+  return new Server({ name: "weave", command: (port) => [python, SCRIPT, String(port)], health: "/health" });
 }

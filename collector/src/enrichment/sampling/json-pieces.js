@@ -64,7 +64,15 @@ function cut(body) {
 /** @param {List[]} lists */
 const itemsOf = (lists) => lists.flatMap(({ items }) => items);
 
-/** Follows steps to lists. @param {Buffer} body @param {number} start @param {string[]} steps @param {List[]} lists @returns {number} The end. */
+/**
+ * Follows steps to lists.
+ *
+ * @param {Buffer} body
+ * @param {number} start
+ * @param {string[]} steps
+ * @param {List[]} lists
+ * @returns {number} Where the value ends.
+ */
 function collect(body, start, [step, ...deeper], lists) {
   if (step !== undefined) {
     const isStep = (/** @type {string} */ key) => step === key || (step === "*" && key === "");
@@ -94,20 +102,28 @@ function pieceAt(body, start) {
   return { start, end, piece };
 }
 
-/** What a piece, or a part of it, says of itself. @param {Buffer} body @param {number} start @param {Piece} piece @param {Known} beside @returns {number} The end. */
+/**
+ * Reads what a piece, or a part of it, says of itself.
+ *
+ * @param {Buffer} body
+ * @param {number} start
+ * @param {Piece} piece
+ * @param {Known} beside
+ * @returns {number} Where it ends.
+ */
 function read(body, start, piece, beside) {
   /** @type {Known} */
   const known = {};
   const readPart = (/** @type {number} */ at) => read(body, at, piece, beside);
+  // Of Trackio: a trace, or a list of them.
+  const readMetric = (/** @type {number} */ at) => (isList(body, at) ? visit(body, at, (_, item) => readPart(item)) : readPart(at));
   const end = visit(body, start, (key, at) => {
     if (NAMING.has(key)) return readNames(body, at, known);
     if (Object.hasOwn(IDS, key)) nameBy(piece, IDS[key], scalarAt(body, at));
     if (key === "step") note(beside, key, scalarAt(body, at));
     if (key === "start") piece.isStart = true;
     if (INNER.has(key)) return readPart(at);
-    // Of Trackio: each is a trace, or a list of them.
-    if (key === "metrics") return visit(body, at, (_, metric) => (isList(body, metric) ? visit(body, metric, (_, item) => readPart(item)) : readPart(metric)));
-    return undefined;
+    return key === "metrics" ? visit(body, at, (_, metric) => readMetric(metric)) : undefined;
   });
   const sample = sampleOf(known);
   if (sample) piece.samples.push(sample);

@@ -6,18 +6,17 @@
 /** What stands before a name in an attribute of which MLflow makes a tag. */
 const TAG = "mlflow.traceTag.";
 
-/** @type {Record<string, (known: Known, text: string) => void>} */
+const FLAGS = new Map([["true", true], ["1", true], ["false", false], ["0", false]]);
+/** What the members say. @type {Record<string, (text: string) => Known>} */
 const READERS = {
-  experiment_name: (known, text) => (known.experimentName = text),
-  step: (known, text) => (known.step = whole(text)),
-  validate: (known, text) => (known.validate = FLAGS[text.toLowerCase()]),
-  sample_index: (known, text) => (known.sampleIndex = whole(text)),
+  experiment_name: (text) => ({ experimentName: text }),
+  step: (text) => ({ step: whole(text) }),
+  validate: (text) => ({ validate: FLAGS.get(text.toLowerCase()) }),
+  sample_index: (text) => ({ sampleIndex: whole(text) }),
 };
-const SPELLINGS = new Map(
-  Object.entries({ experimentName: "experiment_name", sampleIndex: "sample_index" }).concat(Object.keys(READERS).map((name) => [name, name])),
-);
-/** @type {Record<string, boolean>} */
-const FLAGS = { true: true, 1: true, false: false, 0: false };
+/** Both spellings. */
+const NAMES = new Map(Object.entries(READERS));
+NAMES.set("experimentName", READERS.experiment_name).set("sampleIndex", READERS.sample_index);
 
 /** Whether a body can tell samples at all: most do not, which is seen fast. @param {Buffer} body */
 export function mayNameSamples(body) {
@@ -26,17 +25,26 @@ export function mayNameSamples(body) {
 
 /** Whether a member is one of those. @param {string} key */
 export function isOfSample(key) {
-  return SPELLINGS.has(withoutTag(key));
+  return NAMES.has(withoutTag(key));
 }
 
 /** Notes what a member says; what was said before stays. @param {Known} known @param {string} key @param {unknown} value A scalar. */
 export function note(known, key, value) {
-  const name = SPELLINGS.get(withoutTag(key));
-  if (name === undefined || value === null || value === undefined || typeof value === "object") return;
-  /** @type {Known} */
-  const read = {};
-  READERS[name](read, String(value));
-  for (const [member, found] of Object.entries(read)) if (found !== undefined) Object.assign(known, { [member]: found, ...known });
+  const reader = NAMES.get(withoutTag(key));
+  if (!reader || value === null || value === undefined || typeof value === "object") return;
+  for (const [member, found] of Object.entries(reader(textOf(value)))) {
+    if (found !== undefined) Object.assign(known, { [member]: found, ...known });
+  }
+}
+
+/** A scalar as text; MLflow's files have JSON in strings. @param {unknown} value */
+function textOf(value) {
+  const text = String(value);
+  try {
+    return text.startsWith('"') ? String(JSON.parse(text)) : text;
+  } catch {
+    return text;
+  }
 }
 
 /** The sample, if its number is known. @param {Known} known @returns {Sample | undefined} */

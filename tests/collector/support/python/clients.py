@@ -13,6 +13,13 @@ import sys
 PROMPT = {"request_id": "r1", "messages": [{"role": "user", "content": "Grüße – 挨拶"}]}
 
 
+def create_mlflow(*projects):
+    """The ids of the experiments."""
+    import mlflow
+
+    return [mlflow.set_experiment(project).experiment_id for project in projects]
+
+
 def log_mlflow(project, prompt_ids, token_ids):
     """Manual spans and decorated functions, as integrations make them."""
     import mlflow
@@ -35,12 +42,13 @@ def log_mlflow(project, prompt_ids, token_ids):
     return root.trace_id
 
 
-def read_mlflow(project):
+def read_mlflow(*projects):
+    """The traces of each project, the oldest first."""
     import mlflow
 
     client = mlflow.MlflowClient()
-    found = client.get_experiment_by_name(project)
-    return [described(trace) for trace in client.search_traces(locations=[found.experiment_id], max_results=100)]
+    ids = [client.get_experiment_by_name(project).experiment_id for project in projects]
+    return [[described(trace) for trace in client.search_traces(locations=[id], order_by=["timestamp_ms ASC"], max_results=100)] for id in ids]
 
 
 def get_mlflow(trace_id):
@@ -92,16 +100,16 @@ def log_weave(project, prompt_ids, token_ids):
     client.finish()
 
 
-def read_weave(project):
+def read_weave(*projects):
+    """The calls of each project, the oldest first."""
     import weave
 
-    client = weave.init(project)
-    calls = [
-        {"op": call.func_name, "parent": call.parent_id is not None, "inputs": dict(call.inputs), "output": call.output, "attributes": dict(call.attributes)}
-        for call in client.get_calls()
-    ]
-    client.finish()
-    return calls
+    return [[seen(call) for call in weave.init(project).get_calls()] for project in projects]
+
+
+def seen(call):
+    inputs, attributes = dict(call.inputs), dict(call.attributes)
+    return {"op": call.func_name, "is_root": call.parent_id is None, "inputs": inputs, "output": call.output, "attributes": attributes, "exception": call.exception}
 
 
 def log_otlp(prompt_ids, token_ids, headers):
@@ -129,7 +137,7 @@ def log_otlp(prompt_ids, token_ids, headers):
 def plain(value):
     """What no JSON holds: models, and what Weave's client makes of the objects that it reads."""
     if hasattr(value, "unwrap"):
-        return vars(value.unwrap())
+        return value.unwrap()
     if hasattr(value, "items"):
         return dict(value.items())
     return list(value) if hasattr(value, "__iter__") else str(value)

@@ -5,7 +5,7 @@ from the wheel. What is scripted is the model's answers, the weather, and the ch
     verl_rollouts.py BACKEND PROJECT TOKENIZER [--token2text] [--step N] [--samples N]
 
 BACKEND is mlflow, trackio or weave; its address comes from the environment, as for a trainer. The last line of the output is
-JSON: what every traced call had as ids, and their texts by Python's `tokenizers`.
+JSON: the texts of prompt and response of every traced call, by Python's `tokenizers`.
 """
 
 import argparse
@@ -175,15 +175,18 @@ class Rollouts:
 
     def recording(self, client):
         async def generate(**given):
-            output = await client.generate(**given)
+            try:
+                output = await client.generate(**given)
+            except RuntimeError:
+                self.record(client.generate, given["prompt_ids"])
+                raise
             self.record(client.generate, given["prompt_ids"], output.token_ids)
             return output
 
         return SimpleNamespace(generate=generate)
 
-    def record(self, function, prompt_ids, response_ids):
-        texts = [self.tokenizer.decode(ids) for ids in (prompt_ids, response_ids)]
-        self.calls.append({"op": function.__qualname__, "ids": [list(prompt_ids), list(response_ids)], "texts": texts})
+    def record(self, function, *lists):
+        self.calls.append({"op": function.__qualname__, "texts": [self.tokenizer.decode(ids) for ids in lists]})
 
 
 def flush(backend):

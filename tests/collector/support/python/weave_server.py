@@ -108,10 +108,11 @@ def health():
 
 
 @app.post("/graphql")
-def graphql():
+async def graphql(request: Request):
     """W&B's other service, which knows users and projects: everyone is `trainer`, every project is there."""
+    name = ((await request.json()).get("variables") or {}).get("name")
     viewer = {"username": "trainer", "defaultEntity": {"name": "team"}}
-    return {"data": {"viewer": viewer, "project": {"name": "p"}, "upsertModel": {"model": {"name": "p", "description": None}}}}
+    return {"data": {"viewer": viewer, "project": {"name": name}, "upsertModel": {"model": {"name": name, "description": None}}}}
 
 
 uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]))

@@ -279,6 +279,41 @@ test("warnings reach the client: those of backends, and what went on undecoded",
   }
 });
 
+test("Weave gets protocol buffers at its own path, with the project and the key", async () => {
+  const to = await receiver({ exports: [{ backend: "weave", url: `${sink.url}/`, options: { project: "me/rollouts", token: "key", headers: { "x-own": "1" } } }] });
+  for (const [type, sent] of /** @type {const} */ ([[PROTOBUF, body], [JSON_TYPE, JSON_BODY]])) {
+    sink.seen = [];
+    const answer = await ask(to, { headers: { "content-type": type }, body: sent });
+    assert.deepEqual([answer.status, answer.type], [200, type]);
+    const [{ path, headers, body: given }] = sink.seen;
+    assert.deepEqual([path, headers["content-type"], headers.project_id, headers["x-own"]], ["/otel/v1/traces", PROTOBUF, "me/rollouts", "1"]);
+    assert.equal(headers.authorization, `Basic ${btoa("api:key")}`);
+    const { resourceSpans } = await message("Request", { type: PROTOBUF, body: given });
+    assert.match(resourceSpans[0].scopeSpans[0].spans[0].attributes[0].value.stringValue, /response_text/);
+  }
+});
+
+test("of samples a share is exported, whole traces, and everything is a success", async () => {
+  const to = await receiver({ sample: 0.5 });
+  const traces = Array.from({ length: 40 }, () => freshId(16));
+  const spans = traces.flatMap((trace) => [1, 2].map(() => ({ trace, span: freshId(8), attributes: { "mlflow.spanOutputs": OUTPUT } })));
+  const answer = await ask(to, { headers: { "content-type": PROTOBUF }, body: request(...spans) });
+  assert.deepEqual([answer.status, await message("Response", answer)], [200, {}]);
+  // Again, one by one: the same ones.
+  for (const span of spans) assert.equal((await ask(to, { headers: { "content-type": PROTOBUF }, body: request(span) })).status, 200);
+  const ids = await Promise.all(sink.seen.map(async ({ body: given }) => {
+    const { resourceSpans } = await message("Request", { type: PROTOBUF, body: given });
+    return resourceSpans.flatMap((/** @type {any} */ { scopeSpans }) => scopeSpans[0].spans.map((/** @type {any} */ { spanId }) => Buffer.from(spanId, "base64").toString("hex")));
+  }));
+  const [first, ...later] = ids;
+  assert.ok(first.length > 10 && first.length < 70, String(first.length));
+  assert.deepEqual(first, later.flat());
+  for (const trace of traces) {
+    const [root, child] = spans.filter((span) => span.trace === trace);
+    assert.equal(first.includes(root.span), first.includes(child.span));
+  }
+});
+
 test("what is sent on is compressed if the export says so", async () => {
   const long = request({ span: freshId(8), attributes: { a: "b".repeat(5000) } });
   assert.equal((await ask(both, { headers: { "content-type": PROTOBUF }, body: long })).status, 200);

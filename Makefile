@@ -90,6 +90,12 @@ bench: build ## load time and decode speed beside @huggingface/tokenizers; enric
 	node benches/decode.mjs
 	node benches/bodies.mjs
 
+.PHONY: bench-collector
+bench-collector: build collector/node_modules/.package-lock.json ## the collector: a relay beside no relay, the receiver beside rotel
+	@node scripts/fetch-tokenizer.js qwen3
+	@scripts/venv.sh otel > /dev/null
+	node benches/collector.mjs
+
 .PHONY: fetch-tokenizers
 fetch-tokenizers: | prerequisites-test ## fetch the real tokenizers that tests compare with
 	python3 scripts/fetch-tokenizers.py

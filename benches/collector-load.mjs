@@ -22,13 +22,13 @@ function bodiesOf(name) {
   return bodies;
 }
 
-/** @typedef {{ url: string, name: string, requests: number, connections: number }} Job */
+/** @typedef {{ url: string, path: string, name: string, requests: number, connections: number }} Job */
 
 /** @param {Job} job */
-async function run({ url, name, requests, connections }) {
+async function run({ url, path, name, requests, connections }) {
   const bodies = bodiesOf(name);
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
-  const target = new URL("/v1/traces", url);
+  const target = new URL(path, url);
   /** @type {number[]} */
   const millis = [];
   const cpu = process.cpuUsage();

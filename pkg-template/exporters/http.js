@@ -3,6 +3,7 @@
  * wrapper that tries again. Nothing here throws, and nothing that is given is changed.
  */
 import { Token2TextError, messageOf } from "../errors.js";
+import { unshared } from "../source.js";
 
 /**
  * @typedef {object} HttpRequest
@@ -76,20 +77,16 @@ export async function request(request, options = {}) {
 async function prepare({ url, method = "GET", headers, body, gzip = false }) {
   const prepared = { url: new URL(url, globalThis.location?.href), method, headers: new Headers(headers) };
   if (body === undefined) return { ...prepared, body: undefined };
-  const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
-  if (!gzip || bytes.length < MIN_GZIP_BYTES || typeof CompressionStream === "undefined") return { ...prepared, body: new Blob([part(bytes)]) };
+  // fetch copies what it is given, so that nobody can change it while it is sent.
+  const bytes = /** @type {Uint8Array<ArrayBuffer>} */ (typeof body === "string" ? new TextEncoder().encode(body) : unshared(body));
+  if (!gzip || bytes.length < MIN_GZIP_BYTES || typeof CompressionStream === "undefined") return { ...prepared, body: bytes };
   prepared.headers.set("content-encoding", "gzip");
   return { ...prepared, body: await compress(bytes) };
 }
 
-/** @param {Uint8Array} bytes */
+/** @param {Uint8Array<ArrayBuffer>} bytes */
 async function compress(bytes) {
-  return new Response(new Blob([part(bytes)]).stream().pipeThrough(new CompressionStream("gzip"))).blob();
-}
-
-/** A Blob is a copy, which nobody can change while it is sent. Its types know nothing of shared memory. @param {Uint8Array} bytes */
-function part(bytes) {
-  return /** @type {Uint8Array<ArrayBuffer>} */ (bytes);
+  return new Uint8Array(await new Response(new Blob([bytes]).stream().pipeThrough(new CompressionStream("gzip"))).arrayBuffer());
 }
 
 /** @param {string} place @param {Response} response @param {Uint8Array<ArrayBuffer>} body @param {HttpOptions} options @returns {HttpResult} */

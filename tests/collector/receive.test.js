@@ -4,7 +4,7 @@ import http from "node:http";
 import http2 from "node:http2";
 import { connect } from "node:net";
 import { after, before, beforeEach, test } from "node:test";
-import { deflateSync, gzipSync } from "node:zlib";
+import { deflateSync, gunzipSync, gzipSync } from "node:zlib";
 import { DEFAULTS } from "../../collector/src/configuration/defaults.js";
 import { bytesField, varintField } from "../../pkg/exporters/wire.js";
 import { freshId, request } from "../integration/support/fixtures.js";
@@ -279,6 +279,48 @@ test("warnings reach the client: those of backends, and what went on undecoded",
   }
 });
 
+test("Weave gets protocol buffers at its own path, with the project and the key", async () => {
+  const to = await receiver({ exports: [{ backend: "weave", url: `${sink.url}/`, options: { project: "me/rollouts", token: "key", headers: { "x-own": "1" } } }] });
+  for (const [type, sent] of /** @type {const} */ ([[PROTOBUF, body], [JSON_TYPE, JSON_BODY]])) {
+    sink.seen = [];
+    const answer = await ask(to, { headers: { "content-type": type }, body: sent });
+    assert.deepEqual([answer.status, answer.type], [200, type]);
+    const [{ path, headers, body: given }] = sink.seen;
+    assert.deepEqual([path, headers["content-type"], headers.project_id, headers["x-own"]], ["/otel/v1/traces", PROTOBUF, "me/rollouts", "1"]);
+    assert.equal(headers.authorization, `Basic ${btoa("api:key")}`);
+    const { resourceSpans } = await message("Request", { type: PROTOBUF, body: given });
+    assert.match(resourceSpans[0].scopeSpans[0].spans[0].attributes[0].value.stringValue, /response_text/);
+  }
+});
+
+test("of samples a share is exported, whole traces, and everything is a success", async () => {
+  const to = await receiver({ sample: 0.5 });
+  const traces = Array.from({ length: 40 }, () => freshId(16));
+  const spans = traces.flatMap((trace) => [1, 2].map(() => ({ trace, span: freshId(8), attributes: { "mlflow.spanOutputs": OUTPUT } })));
+  const answer = await ask(to, { headers: { "content-type": PROTOBUF }, body: request(...spans) });
+  assert.deepEqual([answer.status, await message("Response", answer)], [200, {}]);
+  // Again, one by one: the same ones.
+  for (const span of spans) assert.equal((await ask(to, { headers: { "content-type": PROTOBUF }, body: request(span) })).status, 200);
+  const ids = await Promise.all(sink.seen.map(async ({ body: given }) => {
+    const { resourceSpans } = await message("Request", { type: PROTOBUF, body: given });
+    return resourceSpans.flatMap((/** @type {any} */ { scopeSpans }) => scopeSpans[0].spans.map((/** @type {any} */ { spanId }) => Buffer.from(spanId, "base64").toString("hex")));
+  }));
+  const [first, ...later] = ids;
+  assert.ok(first.length > 10 && first.length < 70, String(first.length));
+  assert.deepEqual(first, later.flat());
+  for (const trace of traces) {
+    const [root, child] = spans.filter((span) => span.trace === trace);
+    assert.equal(first.includes(root.span), first.includes(child.span));
+  }
+});
+
+test("what is sent on is compressed if the export says so", async () => {
+  const long = request({ span: freshId(8), attributes: { a: "b".repeat(5000) } });
+  assert.equal((await ask(both, { headers: { "content-type": PROTOBUF }, body: long })).status, 200);
+  assert.deepEqual([sink.seen, second.seen].map(([{ headers }]) => headers["content-encoding"]), [undefined, "gzip"]);
+  assert.deepEqual([sink.seen[0].body, gunzipSync(second.seen[0].body)], [Buffer.from(long), Buffer.from(long)]);
+});
+
 test("the answer waits for every export; closing waits for the answer", async () => {
   let release = () => {};
   const arrived = new Promise((resolve) => (second.onRequest = () => resolve(undefined)));
@@ -298,4 +340,74 @@ test("the answer waits for every export; closing waits for the answer", async ()
   assert.equal((await answer).status, 200);
   await closed;
   await assert.rejects(ask(urls[0], { body }), { code: "ECONNREFUSED" });
+});
+
+/** @param {import("./support/sink.js").Sink} backend How often each span came to it, by name. */
+async function namesAt(backend) {
+  /** @type {Record<string, number>} */
+  const names = {};
+  for (const { body } of backend.seen) {
+    const { resourceSpans } = await message("Request", { type: PROTOBUF, body });
+    for (const { scopeSpans } of resourceSpans) for (const { name } of scopeSpans[0].spans) names[name] = (names[name] ?? 0) + 1;
+  }
+  return names;
+}
+
+/**
+ * Sends requests while the first is held up at the backend, so that they go on together.
+ *
+ * @param {Uint8Array[]} bodies
+ * @param {() => void} [then] What happens before the first is let go.
+ */
+async function together(bodies, then = () => {}) {
+  const [to] = (await startAlone()).urls;
+  let release = () => {};
+  const arrived = new Promise((resolve) => (sink.onRequest = () => void (sink.seen.length === 2 && resolve(undefined))));
+  sink.answer = { status: 200, waitFor: new Promise((resolve) => (release = () => resolve(undefined))) };
+  const headers = { "content-type": PROTOBUF };
+  const first = [1, 2].map((number) => ask(to, { headers, body: request({ span: freshId(8), name: `first ${number}` }) }));
+  await arrived;
+  const rest = bodies.map((body) => ask(to, { headers, body }));
+  // They have arrived when they are held.
+  await new Promise((resolve) => setTimeout(resolve, 300));
+  then();
+  sink.onRequest = () => {};
+  release();
+  await Promise.all(first);
+  return Promise.all(rest);
+}
+
+async function startAlone() {
+  const collector = await startCollector({ receive: anywhere, exports: [sink.target()] });
+  collectors.push(collector);
+  return collector;
+}
+
+const named = (/** @type {string} */ name, /** @type {any} */ attributes = { "mlflow.spanOutputs": OUTPUT }) => request({ span: freshId(8), name, attributes });
+
+test("small requests that come while others are under way go on together", async () => {
+  const answers = await together(Array.from({ length: 20 }, (_, number) => named(`span ${number}`)));
+  assert.ok(answers.every(({ status, body }) => status === 200 && body.length === 0));
+  assert.equal(sink.seen.length, 3);
+  const names = await namesAt(sink);
+  assert.deepEqual(Object.values(names), Array(22).fill(1));
+});
+
+test("one among them that cannot be decoded, or is refused, is alone in it", async () => {
+  let list = varintField(3, 1n);
+  for (let depth = 0; depth < 2000; depth++) list = bytesField(5, bytesField(1, list));
+  const undecoded = await together([named("good"), named("deep", { list }), named("better")]);
+  const said = await Promise.all(undecoded.map(async (answer) => (await message("Response", answer)).partialSuccess?.errorMessage));
+  assert.deepEqual(said, [undefined, "1 spans forwarded undecoded: limit_exceeded", undefined]);
+  assert.equal(sink.seen.length, 5);
+
+  sink.seen = [];
+  const refusals = await together([named("good"), named("bad"), named("better")], () => void (sink.answer = (sent) => (sent.includes("bad") ? BAD : OK)));
+  assert.deepEqual(refusals.map(({ status }) => status), [200, 400, 200]);
+});
+
+test("what may succeed later is told to all of them", async () => {
+  const answers = await together([named("one"), named("other")], () => void (sink.answer = BUSY));
+  assert.deepEqual(answers.map(({ status, headers }) => [status, headers["retry-after"]]), Array(2).fill([429, "3"]));
+  assert.equal(sink.seen.length, 3);
 });

@@ -4,6 +4,7 @@ import { read } from "token2text";
 import { MlflowExporter } from "token2text/exporters/mlflow";
 import { OtlpExporter } from "token2text/exporters/otlp";
 import { TrackioExporter } from "token2text/exporters/trackio";
+import { compressing } from "./client.js";
 import { PATH } from "./path.js";
 
 /** @typedef {import("../types.js").Backend} Backend */
@@ -27,8 +28,8 @@ const ABOUT_SPANS = 400;
 
 /** Makes the function that sends. @type {Record<Backend, (url: string, options: any) => (body: Body) => Promise<any>>} */
 const SENDERS = {
-  otlp(url, options) {
-    const exporter = new OtlpExporter({ url, ...options });
+  otlp(url, { gzip = false, fetch, ...options }) {
+    const exporter = new OtlpExporter({ url, fetch: gzip ? compressing(fetch) : fetch, ...options });
     return ({ body, contentType }) => exporter.export(body, { contentType });
   },
   weave(url, { project, token, headers, ...options }) {
@@ -52,15 +53,16 @@ const SENDERS = {
 
 /**
  * @param {ExportTarget[]} targets
+ * @param {typeof globalThis.fetch} [fetch]
  * @returns {Export[]}
  * @throws {Error} An option that an exporter does not have; the message names the export.
  */
-export function createExports(targets) {
+export function createExports(targets, fetch = globalThis.fetch) {
   return targets.map(({ backend, url, options }) => {
     const { host } = new URL(url);
     const name = `${backend} ${host}`;
     try {
-      return { name, backend, send: SENDERS[backend](url, options) };
+      return { name, backend, send: SENDERS[backend](url, { fetch, ...options }) };
     } catch (error) {
       throw new Error(`the export ${name}: ${/** @type {Error} */ (error).message}`, { cause: error });
     }

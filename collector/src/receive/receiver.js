@@ -2,15 +2,18 @@
 import Fastify from "fastify";
 import { guard } from "../operations/access.js";
 import { JSON_TYPE, PROTOBUF, errorAnswer, successAnswer } from "./answers.js";
+import { createClient } from "./client.js";
 import { createExports, sendToAll } from "./exports.js";
 import { PATH } from "./path.js";
 import { createOnePort } from "./port.js";
+import { Gathering } from "./gathering.js";
 import { NO_GRPC, Refusal } from "./refusal.js";
 import { encodingOf, isGrpc, receive } from "./request.js";
 import { countSpans } from "./span-count.js";
-import { verdict } from "./verdict.js";
+import { isOfAll, verdict } from "./verdict.js";
 
 /** @typedef {import("../types.js").Context} Context */
+/** @typedef {import("./verdict.js").Passed} Passed */
 /** @typedef {import("fastify").FastifyReply} Reply */
 /** @typedef {import("fastify").FastifyRequest} Request */
 
@@ -26,7 +29,8 @@ const OTHER_SIGNALS = ["/v1/metrics", "/v1/logs"];
  */
 export async function startReceiver(context, address) {
   const { configuration, metrics, log } = context;
-  const exports = createExports(configuration.exports);
+  const client = createClient();
+  const exports = createExports(configuration.exports, client.fetch);
   const app = Fastify({ logger: false, serverFactory: createOnePort });
   // Bodies are read by the handler, within limits of its own.
   app.removeAllContentTypeParsers();
@@ -61,21 +65,37 @@ export async function startReceiver(context, address) {
   });
   await guard(app, address, configuration.access);
 
+  const pass = async (/** @type {import("./exports.js").Body} */ body) => /** @type {Passed} */ (await passOn(context, exports, body));
+  const gathering = new Gathering(
+    (body) => pass({ body, contentType: PROTOBUF }),
+    (body) => passOn(context, exports, { body, contentType: PROTOBUF }, { isOfSeveral: true }),
+  );
   app.post(PATH, async (request, reply) => {
     const { body, contentType, release } = await receive(context, request.raw);
     try {
-      const { type, body: answer } = successAnswer(contentType, await passOn(context, exports, body, contentType));
+      const { type, body: answer } = successAnswer(contentType, await answerTo(body, contentType));
       return await reply.type(type).send(answer);
     } finally {
       release();
     }
   });
 
+  /** @param {Buffer} body @param {string} contentType */
+  async function answerTo(body, contentType) {
+    if (body.length === 0) return undefined;
+    const count = () => countSpans(body, contentType);
+    // Cheap in protocol buffers; JSON is parsed only if something is wrong with it.
+    if (contentType === PROTOBUF && count() === 0) return undefined;
+    const { results, warnings } = await (contentType === PROTOBUF ? gathering.pass(body) : pass({ body, contentType }));
+    return verdict(results, count, warnings);
+  }
+
   await app.listen(address);
   const { port } = /** @type {import("node:net").AddressInfo} */ (app.server.address());
-  const close = () => {
+  const close = async () => {
     isClosing = true;
-    return app.close();
+    await app.close();
+    await client.close();
   };
   return { name: NAME, address: { host: address.host, port }, close };
 }
@@ -85,22 +105,23 @@ export async function startReceiver(context, address) {
  *
  * @param {Context} context
  * @param {import("./exports.js").Export[]} exports
- * @param {Buffer} given
- * @param {string} contentType
- * @throws {Refusal} What the client is to be told in place of a success.
+ * @param {import("./exports.js").Body} given
+ * @param {{ isOfSeveral?: boolean }} [options] Whether it is made of several requests.
+ * @returns {Promise<Passed | undefined>} Nothing, of several requests, if what there is to say may be about one of them.
  */
-async function passOn({ enrichments, metrics }, exports, given, contentType) {
-  if (given.length === 0) return undefined;
-  // Cheap in protocol buffers; JSON is parsed only if something is wrong with it.
-  if (contentType === PROTOBUF && countSpans(given, contentType) === 0) return undefined;
+async function passOn({ enrichments, metrics }, exports, { body: given, contentType }, { isOfSeveral = false } = {}) {
   const start = performance.now();
   const result = await enrichments.enrich({ body: given, contentType, url: PATH, sampling: "select" });
+  const isDecoded = result.outcome !== "undecoded";
+  const isLeftOut = !isDecoded && result.reason === "not_sampled";
+  if (isOfSeveral && !isLeftOut && (!isDecoded || result.warnings.length > 0)) return undefined;
   metrics.enriched(LISTENER, result, (performance.now() - start) / 1000);
-  if (result.outcome === "undecoded" && result.reason === "not_sampled") return undefined;
-  const body = result.outcome === "undecoded" ? given : result.body;
-  const count = () => countSpans(body, contentType);
-  const warnings = result.outcome === "undecoded" ? [`${count()} spans forwarded undecoded: ${result.message}`] : result.warnings.map(({ message }) => message);
-  return verdict(await sendToAll(exports, { body, contentType }, metrics), count, warnings);
+  if (isLeftOut) return { results: [], warnings: [] };
+  // What is no request is found by counting, before a backend finds it.
+  const warnings = isDecoded ? result.warnings.map(({ message }) => message) : [`${countSpans(given, contentType)} spans forwarded undecoded: ${result.message}`];
+  const body = isDecoded ? result.body : given;
+  const passed = { results: await sendToAll(exports, { body, contentType }, metrics), warnings };
+  return isOfSeveral && !isOfAll(passed) ? undefined : passed;
 }
 
 /** @param {Request} request @param {Reply} reply @param {number} status @param {string} message */

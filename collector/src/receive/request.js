@@ -47,7 +47,9 @@ export async function receive(context, message) {
     return { body, contentType, release };
   } catch (error) {
     release();
-    throw error instanceof NotOpened ? refusal(error.reason, bodyBytes, error.message) : error;
+    if (error instanceof NotOpened) throw refusal(error.reason, bodyBytes, error.message);
+    // Nobody may be there to read it.
+    throw error instanceof Refusal ? error : new Refusal(400, /** @type {Error} */ (error).message);
   }
 }
 

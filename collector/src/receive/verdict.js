@@ -12,6 +12,7 @@
 import { Refusal } from "./refusal.js";
 
 /** @typedef {import("./exports.js").Exported} Exported */
+/** What became of a body: at each export (none: it was not sampled), and what there is to say otherwise. @typedef {{ results: Exported[], warnings: string[] }} Passed */
 
 const BAD_REQUEST = 400;
 const TOO_MANY = 429;
@@ -19,6 +20,7 @@ const INTERNAL = 500;
 const UNAVAILABLE = 503;
 /** Of answers about what was sent, not about who asks or how the backend is. */
 const ABOUT_SPANS = [200, 400, 413, 422];
+const ABOUT_WHO_ASKS = [401, 403, 404, 405];
 
 /**
  * @param {Exported[]} results
@@ -45,6 +47,16 @@ export function verdict(results, count, warnings) {
     throw new Refusal(failed.every(({ httpStatus = INTERNAL }) => ABOUT_SPANS.includes(httpStatus)) ? BAD_REQUEST : INTERNAL, message);
   }
   return { rejectedSpans, message };
+}
+
+/**
+ * Whether what became of several requests together holds for each: not if something may be about the spans of one of them.
+ *
+ * @param {Passed} passed
+ */
+export function isOfAll({ results }) {
+  if (results.some(({ status }) => status === "retryable")) return true;
+  return results.every(({ status, lost, httpStatus = 0 }) => status === "success" || (lost === undefined && ABOUT_WHO_ASKS.includes(httpStatus)));
 }
 
 /** @param {Exported[]} retryable */

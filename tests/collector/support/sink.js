@@ -5,16 +5,17 @@ import { createServer } from "node:http";
 /** @typedef {{ path?: string, headers: import("node:http").IncomingHttpHeaders, body: Buffer }} Sunk */
 
 export class Sink {
-  /** @type {SinkAnswer} */
+  /** The same for all, or by the body. @type {SinkAnswer | ((body: Buffer) => SinkAnswer)} */
   answer = { status: 200 };
   /** @type {Sunk[]} */
   seen = [];
   /** Called for each request. */
   onRequest = () => {};
   #server = createServer(async (incoming, response) => {
-    this.seen.push({ path: incoming.url, headers: incoming.headers, body: Buffer.concat(await incoming.toArray()) });
+    const given = Buffer.concat(await incoming.toArray());
+    this.seen.push({ path: incoming.url, headers: incoming.headers, body: given });
     this.onRequest();
-    const { status, headers, body, isCut, waitFor } = this.answer;
+    const { status, headers, body, isCut, waitFor } = typeof this.answer === "function" ? this.answer(given) : this.answer;
     await waitFor;
     if (isCut) return void incoming.socket.destroy();
     response.writeHead(status, { "content-type": "application/x-protobuf", ...headers }).end(body);

@@ -70,6 +70,11 @@ build: prerequisites tools-build node_modules/.package-lock.json ## build the np
 	node scripts/build.js
 	$(call done,build: the package is in pkg/)
 
+.PHONY: pack-collector
+pack-collector: build collector/node_modules/.package-lock.json ## pack the collector into target/
+	node scripts/pack-collector.js
+	$(call done,pack-collector)
+
 .PHONY: page
 page: build www/node_modules/.package-lock.json ## build the page into www/dist/
 	npm run --prefix www build
@@ -194,6 +199,7 @@ test-collector: build tools-test fetch-tokenizers collector/node_modules/.packag
 	@scripts/venv.sh integration > /dev/null
 	@scripts/venv.sh trackio > /dev/null
 	@scripts/venv.sh otel > /dev/null
+	@scripts/install-tools.sh nginx
 	@scripts/venv.sh collector > /dev/null
 	@scripts/venv.sh write > /dev/null
 	node tests/collector/run.js

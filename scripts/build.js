@@ -9,7 +9,7 @@ import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, write
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
-import { ROOT, fail, run, step } from "./lib.js";
+import { ROOT, fail, repository, run, step } from "./lib.js";
 
 /**
  * `inline`: what the inline form holds. That of a module which is loaded later can be compressed, since it is read asynchronously
@@ -77,14 +77,11 @@ function assemble() {
   nameRepository();
 }
 
-/** npm's provenance wants the repository that builds, which GitHub's runners name. */
+/** Leaves the manifest as it is written where no repository is known. */
 function nameRepository() {
-  const { GITHUB_SERVER_URL, GITHUB_REPOSITORY } = process.env;
-  if (!GITHUB_SERVER_URL || !GITHUB_REPOSITORY) return;
   const path = join(PKG, "package.json");
-  const manifest = JSON.parse(readFileSync(path, "utf8"));
-  manifest.repository = { type: "git", url: `git+${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}.git` };
-  writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`);
+  const named = repository();
+  if (named.repository) writeFileSync(path, `${JSON.stringify({ ...JSON.parse(readFileSync(path, "utf8")), ...named }, null, 2)}\n`);
 }
 
 function reportSizes() {

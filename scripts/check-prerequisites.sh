@@ -24,5 +24,6 @@ if [ "${1:-}" = test ]; then
   python3 -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
     need "Python 3.10 or newer, for the tests. Install it from your system's packages or https://python.org"
   command -v curl >/dev/null || need "curl, for the tests. Install it from your system's packages"
+  command -v openssl >/dev/null || need "openssl, for the tests. Install it from your system's packages"
 fi
 exit "$missing"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Puts the command line tools of WebAssembly into .tools/, unless the machine has the very version already.
 #
-#   scripts/install-tools.sh [wasm-bindgen] [wasm-pack] [chromium] [firefox]
+#   scripts/install-tools.sh [wasm-bindgen] [wasm-pack] [chromium] [firefox] [nginx]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -33,7 +33,7 @@ install_wasm_pack() {
   cargo install wasm-pack --version "$wasm_pack_version" --locked --root "$tools"
 }
 
-# Browsers come from the system's packages.
+# Browsers and servers come from the system's packages.
 install_packages() { # what, packages
   local what=$1
   shift
@@ -43,7 +43,7 @@ install_packages() { # what, packages
     DEBIAN_FRONTEND=noninteractive apt-get install -q -y --no-install-recommends "$@"
     return
   fi
-  echo "missing: $what, for the browser tests." >&2
+  echo "missing: $what, for the tests." >&2
   echo "Install it from your system's packages (Debian: apt-get install $*)." >&2
   exit 1
 }
@@ -58,12 +58,18 @@ install_firefox() {
   install_packages "Firefox ESR" firefox-esr
 }
 
+install_nginx() {
+  command -v nginx >/dev/null && return
+  install_packages "nginx" nginx-light
+}
+
 for tool in "$@"; do
   case $tool in
     wasm-bindgen) install_wasm_bindgen ;;
     wasm-pack) install_wasm_pack ;;
     chromium) install_chromium ;;
     firefox) install_firefox ;;
+    nginx) install_nginx ;;
     *) echo "no such tool: $tool" >&2; exit 2 ;;
   esac
 done

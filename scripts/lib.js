@@ -23,6 +23,17 @@ export function run(program, args, options = {}) {
   return result;
 }
 
+/**
+ * What npm's provenance wants in a manifest: the repository that builds, which GitHub's runners name. Elsewhere nothing.
+ *
+ * @returns {{ repository?: { type: string, url: string } }}
+ */
+export function repository() {
+  const { GITHUB_SERVER_URL, GITHUB_REPOSITORY } = process.env;
+  if (!GITHUB_SERVER_URL || !GITHUB_REPOSITORY) return {};
+  return { repository: { type: "git", url: `git+${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}.git` } };
+}
+
 /** @param {string} text */
 export function step(text) {
   console.log(`== ${text}`);
@@ -35,20 +46,21 @@ export function fail(message) {
 }
 
 /**
- * Puts a table into README.md between the marks that have its name; with `--check` fails if another stands there.
+ * Puts a table into a README between the marks that have its name; with `--check` fails if another stands there.
  *
- * @param {string} name Of the script too.
+ * @param {string} name
  * @param {string} table
+ * @param {{ readme?: string, script?: string }} [options] The file, from the root; the script, if it has not the name of the table.
  */
-export function writeTable(name, table) {
-  const file = join(ROOT, "README.md");
-  const start = `<!-- ${name}: written by scripts/${name}.js -->\n`;
+export function writeTable(name, table, { readme: path = "README.md", script = name } = {}) {
+  const file = join(ROOT, path);
+  const start = `<!-- ${name}: written by scripts/${script}.js -->\n`;
   const end = `<!-- /${name} -->\n`;
   const readme = readFileSync(file, "utf8");
   const [before, rest] = readme.split(start);
   const after = rest?.split(end)[1];
-  if (before === undefined || after === undefined) fail(`README.md has no place for the table of ${name}`);
+  if (before === undefined || after === undefined) fail(`${path} has no place for the table of ${name}`);
   const written = `${before}${start}${table}${end}${after}`;
   if (!process.argv.includes("--check")) writeFileSync(file, written);
-  else if (written !== readme) fail(`README.md has another table of ${name}: run \`node scripts/${name}.js\``);
+  else if (written !== readme) fail(`${path} has another table of ${name}: run \`node scripts/${script}.js\``);
 }

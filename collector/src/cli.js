@@ -42,9 +42,12 @@ export async function main(args) {
   if (actions.version) return print(`${version()}\n`);
   if (problems.length > 0) return refuse([...problems, `\`${NAME} --help\` lists the options`]);
   if (actions.check) return check(loaded);
+  const stop = signalled();
   const log = createLog(configuration.logLevel);
   for (const warning of warnings) log.warn(warning);
-  return serve(configuration, log);
+  // Node then writes the stack and ends the process with 1.
+  process.on("uncaughtExceptionMonitor", (error) => log.fatal({ err: error }, "ended by a mistake of its own: please report it"));
+  return serve(configuration, log, stop);
 }
 
 /** Does what a start does, but listens nowhere. @param {import("./configuration/load.js").Loaded} loaded */
@@ -61,9 +64,12 @@ async function check(loaded) {
   return print(showConfiguration(loaded));
 }
 
-/** @param {Configuration} configuration @param {import("pino").Logger} log */
-async function serve(configuration, log) {
-  const stop = signalled();
+/**
+ * @param {Configuration} configuration
+ * @param {import("pino").Logger} log
+ * @param {Promise<string>} stop The signal that asks for it.
+ */
+async function serve(configuration, log, stop) {
   // The parts take their time to load, and are of no use for --help.
   const { start } = await import("./main.js");
   let collector;

@@ -83,6 +83,12 @@ export interface EnrichmentRequest {
   url: string;
   /** A stop from outside: nobody waits any more. */
   signal?: AbortSignal;
+  /**
+   * What becomes of spans, calls and entries whose sample is not in (`configuration.sample`). `decode`: they come back as they are,
+   * in their place. `select`: they are left out of the body. Without it all are enriched. A body of which nothing is in is `undecoded` with
+   * the reason `not_sampled`; one that cannot be enriched is not sampled either, and goes on as it came.
+   */
+  sampling?: "decode" | "select";
 }
 
 /** Why a body goes on as it came: a stable code, also the label of the metric. */
@@ -98,10 +104,11 @@ export type Undecoded =
   | "invalid_encoding"
   | "error";
 
-/** What became of a body. `totals` are those of the report of token2text; `reasons` counts skipped fields by reason. */
+/** What became of a body. `totals` are those of the report of token2text; `reasons` counts skipped fields by reason. `leftOut`: spans, calls or
+ * entries that sampling left undecoded, or out. */
 export type Enrichment =
-  | { outcome: "enriched" | "unchanged"; body: Uint8Array; format: string; totals: import("token2text").Report["totals"]; warnings: { code: string; message: string }[] }
-  | { outcome: "undecoded"; reason: Undecoded; /** For the log; holds nothing of the body. */ message: string };
+  | { outcome: "enriched" | "unchanged"; body: Uint8Array; format: string; totals: import("token2text").Report["totals"]; warnings: { code: string; message: string }[]; leftOut?: number }
+  | { outcome: "undecoded"; reason: Undecoded; /** For the log; holds nothing of the body. */ message: string; leftOut?: number };
 
 /** The pool of workers. */
 export interface Enrichments {
@@ -146,3 +153,13 @@ export interface Listener {
   /** Stops taking connections, waits for requests that are under way, then closes. */
   close(): Promise<void>;
 }
+
+/**
+ * Starts the pool of workers and every listener that was asked for.
+ *
+ * @throws What keeps it from starting: a tokenizer that cannot be loaded, an address that is taken.
+ */
+export function start(
+  configuration: Configuration,
+  log: import("pino").Logger,
+): Promise<{ listeners: Listener[]; /** Lets what is under way end. */ close(): Promise<void> }>;

@@ -140,7 +140,8 @@ describe("what is given", () => {
   });
 
   test("layouts: names, files, and objects in the file of configuration", async () => {
-    const mine = { name: "mine", when: ["/output/x"], fields: [{ kind: "response", ids: ["/output/x"], text: "/output/y" }] };
+    const select = { mask: "/output/mask", value: 1 };
+    const mine = { name: "mine", when: ["/output/x"], fields: [{ kind: "response", ids: ["/output/x"], text: "/output/y", select }] };
     const path = written(JSON.stringify([mine]), "mine.json");
     assert.deepEqual((await configured([...GOOD, "--layout", path, "--layout", "auto"])).enrichment.layouts, [mine, "auto"]);
     const { enrichment } = await configured(["--config", written(`${GOOD_FILE}layouts:\n  - ${JSON.stringify(mine)}\n  - verl\n`)]);
@@ -170,6 +171,9 @@ describe("what is given", () => {
     const fromFile = await configured(["--config", written(inFile)]);
     assert.deepEqual(fromFile.exports, [{ backend: "mlflow", url: "http://host:5000", options: { experiment: "e", token: "from-a-file" } }]);
     assert.equal(fromFile.access.token, "from-a-file");
+    const numbers = `tokenizers: ${tokenizerFolder}\nreceive: 4318\ntoken: 0123\nexports: { backend: mlflow, url: "http://h", experiment: 1e3 }\n`;
+    const spelled = await configured(["--config", written(numbers)]);
+    assert.deepEqual([spelled.access.token, spelled.exports[0].options.experiment], ["0123", "1e3"], "numbers as they are spelled");
   });
 });
 
@@ -195,7 +199,7 @@ describe("what is said of a mistake", () => {
     "a port": [["--admin", "65536"], "--admin: `65536` is no address to listen on; write HOST:PORT, such as 127.0.0.1:4318, or a port alone for this machine only"],
     "a host with a port": [["--allow-host", "a:80"], "--allow-host: `a:80` is not usable here; write a name or an IP address, without http:// and without a port"],
     "an origin with a path": [["--allow-origin", "https://a/b"], "--allow-origin: `https://a/b` is not usable here; write an origin such as https://traces.example.org, or * for all"],
-    "a token with a blank": [["--token", "a b"], "--token: `a b` is not usable here; write a token of visible characters, without blanks"],
+    "a token with a blank": [["--token", "a b"], "--token: it is no token: visible characters, without blanks"],
     "half a relay": [["--relay", "mlflow=5002"], "--relay: `mlflow=5002` is not complete; write BACKEND=LISTEN,URL, such as mlflow=127.0.0.1:5001,http://host:5000"],
     "all of a relay": [
       ["--relay", "mlfow=:1,ftp://host"],
@@ -296,10 +300,25 @@ log-level: [info]
     assert.match((await saidOfFile(bomb))[0], /^config\.yaml:1:1: .*alias/i);
   });
 
-  test("a password is in no message", async () => {
-    const { problems } = await load([...GOOD, "--receive", "1", "--export", "otlp=ftp://me:hunter2@host"], {});
-    assert.equal(problems.length, 1);
-    assert.doesNotMatch(problems[0], /hunter2/);
+  test("whatever a file has for an option, it is told with its place, or taken", async () => {
+    const odd = [null, 1.5, -1, 1e300, true, "", " ", "=", ",", "a=b,c", "mlflow=1,http://h,", "\u0000", "x".repeat(5000), [], [[]], [null], {}, { a: 1 }, { file: [] }, { backend: {} }, { backend: "otlp", url: "http://h", token: {} }];
+    for (const option of optionsOf({})) {
+      for (const value of odd) {
+        const rest = option.name === "tokenizer" ? "relays: otlp=0,http://h\n" : option.name === "relay" ? `tokenizers: ${tokenizerFile}\n` : GOOD_FILE;
+        for (const problem of await saidOfFile(`${rest}${keyOf(option)}: ${JSON.stringify(value)}\n`)) {
+          // Two are about what other options are.
+          assert.match(problem, /^config\.yaml:\d+:\d+: |^--(relay|export|tokenizer): |^config\.yaml:\d+:\d+$/, `${option.name}: ${JSON.stringify(value)}`);
+          assert.ok(problem.length < 1000, "a long value is cut");
+        }
+      }
+    }
+  });
+
+  test("a secret is in no message", async () => {
+    const secrets = ["--token=hunter 2", "--export=otlp=ftp://me:hunter2@host", "--export=trackio=ftp://host?write_token=hunter2,project=p", "--relay=mlflow=1,http://me:hunter2@host"];
+    const { problems } = await load([...GOOD, "--receive", "1", ...secrets], {});
+    assert.equal(problems.length, 4, problems.join("\n"));
+    assert.doesNotMatch(problems.join(), /hunter/);
   });
 });
 

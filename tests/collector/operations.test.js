@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import { after, before, describe, test } from "node:test";
+import { createEnrichments } from "../../collector/src/enrichment/pool.js";
 import { isAllowedHost, isAllowedOrigin, isLoopback } from "../../collector/src/operations/access.js";
 import { startAdmin } from "../../collector/src/operations/admin.js";
 import { createLog, forPeople } from "../../collector/src/operations/log.js";
@@ -204,6 +205,18 @@ describe("admin", () => {
     assert.equal(sample(families, "token2text_held_bytes"), 0);
     assert.equal(sample(families, "token2text_tokenizer_loaded", { pattern: "*" }), 1);
     assert.ok(/** @type {number} */ (sample(families, "process_resident_memory_bytes")) > 0);
+  });
+
+  test("what sampling leaves out is counted", async () => {
+    const metrics = createMetrics();
+    const enrichments = await createEnrichments(configuration({ sample: 1e-9 }), createLog("silent"));
+    const result = await enrichments.enrich({ body: calls.body, contentType: calls.contentType, url: calls.url, sampling: "decode" });
+    metrics.enriched({ listener: "relay otlp" }, result, 0.001);
+    await enrichments.close();
+    const families = parseMetrics(await metrics.text());
+    const { report } = enricherOf("qwen3").enrichBody(calls.body, { contentType: calls.contentType, url: calls.url });
+    assert.equal(sample(families, "token2text_left_out_total", { listener: "relay otlp" }), report.spans);
+    assert.equal(sample(families, "token2text_undecoded_total", { listener: "relay otlp", reason: "not_sampled" }), 1);
   });
 
   test("metrics are what the tables say, and named as Prometheus asks", async () => {

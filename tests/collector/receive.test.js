@@ -5,6 +5,8 @@ import http2 from "node:http2";
 import { connect } from "node:net";
 import { after, before, beforeEach, test } from "node:test";
 import { deflateSync, gzipSync } from "node:zlib";
+import { DEFAULTS } from "../../collector/src/configuration/defaults.js";
+import { bytesField, varintField } from "../../pkg/exporters/wire.js";
 import { freshId, request } from "../integration/support/fixtures.js";
 import { otlpClient } from "../integration/support/rotel.js";
 import { anywhere, startCollector } from "./support/collector.js";
@@ -138,7 +140,7 @@ test("other types, encodings, methods and paths are refused in words", async () 
 });
 
 test("a body that is too large is refused, also after decompression, and so are too many at once", async () => {
-  const small = await receiver({ limits: { ...(await import("../../collector/src/configuration/defaults.js")).DEFAULTS.limits, bodyBytes: MIB, heldBytes: 1.5 * MIB } });
+  const small = await receiver({ limits: { ...DEFAULTS.limits, bodyBytes: MIB, heldBytes: 1.5 * MIB } });
   const large = Buffer.alloc(MIB + 1);
   const proto = { "content-type": PROTOBUF };
   await refused(small, { headers: { ...proto, "content-length": String(large.length) }, body: large }, 413, /more than 1048576 bytes/);
@@ -240,10 +242,16 @@ test("two exports: what may succeed later is asked for again, as the most patien
   }
 });
 
-test("two exports: what has failed for good is a partial success, for nothing may be sent again", async () => {
-  const none = await judged(BAD, { status: 500 });
-  assert.deepEqual([none.status, none.partialSuccess.rejectedSpans], [200, "2"]);
-  assert.match(none.partialSuccess.errorMessage, /^otlp \S+ has not stored 2 of 2 spans: .*a bad span; otlp \S+ has not stored 2 of 2 spans: .*status 500/);
+test("two exports: when nobody has stored anything and nobody will, that is an error which is not tried again", async () => {
+  const own = await judged(BAD, { status: 500 });
+  assert.deepEqual([own.status, own.code], [500, 13]);
+  assert.match(own.message, /^otlp \S+ has not stored 2 of 2 spans: .*a bad span; otlp \S+ has not stored 2 of 2 spans: .*status 500/);
+  const all = { ...PARTIAL, body: Buffer.from("0a0b0802120774726f75626c65", "hex") };
+  assert.deepEqual((await judged(BAD, all)).status, 400);
+  assert.deepEqual((await judged(BAD, { status: 401 })).status, 500);
+});
+
+test("two exports: what has failed for good in part is a partial success, for nothing may be sent again", async () => {
   const one = await judged(OK, BAD);
   assert.deepEqual([one.status, one.partialSuccess.rejectedSpans], [200, undefined]);
   assert.match(one.partialSuccess.errorMessage, /^otlp \S+ has not stored 2 of 2 spans: .*a bad span$/);
@@ -257,14 +265,16 @@ test("warnings reach the client: those of backends, and what went on undecoded",
   const warned = await judged(OK, WARNED);
   assert.equal(warned.partialSuccess.rejectedSpans, undefined);
   assert.match(warned.partialSuccess.errorMessage, /^otlp \S+: slow$/);
-  const { DEFAULTS } = await import("../../collector/src/configuration/defaults.js");
-  const hasty = await receiver({ limits: { ...DEFAULTS.limits, enrichMillis: 0 } });
-  for (const [type, sent, spans] of /** @type {const} */ ([[PROTOBUF, body, 2], [JSON_TYPE, JSON_BODY, 1]])) {
+  let list = varintField(3, 1n);
+  for (let depth = 0; depth < 2000; depth++) list = bytesField(5, bytesField(1, list));
+  const deep = request({ span: freshId(8), attributes: { list } }, { span: freshId(8) });
+  const deepJson = JSON_BODY.replace("{", `{"unknown":${"[".repeat(2000)}${"]".repeat(2000)},`);
+  for (const [type, sent, spans] of /** @type {const} */ ([[PROTOBUF, deep, 2], [JSON_TYPE, deepJson, 1]])) {
     sink.seen = [];
-    const answer = await ask(hasty, { headers: { "content-type": type }, body: sent });
+    const answer = await ask(url, { headers: { "content-type": type }, body: sent });
     const { partialSuccess } = await message("Response", answer);
     assert.equal(partialSuccess.rejectedSpans, undefined);
-    assert.match(partialSuccess.errorMessage, new RegExp(`^${spans} spans forwarded undecoded: not enriched within 0 ms$`));
+    assert.equal(partialSuccess.errorMessage, `${spans} spans forwarded undecoded: limit_exceeded`);
     assert.deepEqual(sink.seen[0].body, Buffer.from(sent));
   }
 });

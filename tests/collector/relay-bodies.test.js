@@ -12,7 +12,7 @@ import { fileURLToPath } from "node:url";
 import zlib from "node:zlib";
 import { Enricher, Tokenizer } from "../../pkg/node.js";
 import { kindOf } from "../../collector/src/relay/routes.js";
-import { count, relayContext, relayTo, tokenizerFile } from "./support/relay.js";
+import { count, keepingBackend, relayContext, relayTo, tokenizerFile } from "./support/relay.js";
 
 /** @typedef {import("../../collector/src/types.js").Backend} Backend */
 /** @typedef {{ name: string, backend: Backend, file: any, body: Buffer, plain: Buffer }} Recording */
@@ -25,31 +25,20 @@ const BACKENDS = ["mlflow", "trackio", "weave", "otlp"];
 let context;
 /** @type {Enricher} */
 let enricher;
-/** What the backend has got last, and what it answers. */
-let got = { headers: /** @type {string[]} */ ([]), body: Buffer.alloc(0), method: "", url: "" };
-let answer = { status: 200, headers: /** @type {string[]} */ ([]), body: Buffer.alloc(0) };
-const backend = http.createServer((request, response) => {
-  /** @type {Buffer[]} */
-  const chunks = [];
-  request.on("data", (chunk) => chunks.push(chunk)).on("end", () => {
-    got = { headers: request.rawHeaders, body: Buffer.concat(chunks), method: request.method ?? "", url: request.url ?? "" };
-    response.writeHead(answer.status, answer.headers).end(answer.body);
-  });
-});
+/** @type {Awaited<ReturnType<typeof keepingBackend>>} */
+let keeper;
 /** @type {Record<string, Awaited<ReturnType<typeof relayTo>>>} */
 const relays = {};
 
 before(async () => {
   enricher = new Enricher(await Tokenizer.load(tokenizerFile));
   context = await relayContext({ enrichReads: true });
-  backend.listen(0, "127.0.0.1");
-  await once(backend, "listening");
-  const { port } = /** @type {import("node:net").AddressInfo} */ (backend.address());
-  for (const name of BACKENDS) relays[name] = await relayTo(context, name, `http://127.0.0.1:${port}`);
+  keeper = await keepingBackend();
+  for (const name of BACKENDS) relays[name] = await relayTo(context, name, keeper.url);
 });
 after(async () => {
   await Promise.all(Object.values(relays).map((relay) => relay.close()));
-  backend.close();
+  keeper.close();
   await context.close();
 });
 
@@ -93,7 +82,7 @@ async function send(backend, { method, path, headers }, body) {
 
 /** @param {any} file */
 function headersOf(file) {
-  return Object.fromEntries(Object.entries(file.headers ?? {}).filter(([name]) => !OWN.includes(name.toLowerCase()))) ;
+  return Object.fromEntries(Object.entries(file.headers ?? {}).filter(([name]) => !OWN.includes(name.toLowerCase())));
 }
 
 const requests = ALL.filter(({ file }) => file.direction === "request");
@@ -116,12 +105,14 @@ for (const { name, backend, file, body, plain } of requests) {
     const contentType = file.content_type ?? undefined;
     const { body: expected, report } = enricher.enrichBody(plain, { contentType, url: file.path });
     const isChanged = report.totals.decoded > 0;
-    for (const frame of [{ "content-length": String(body.length) }, { "transfer-encoding": "chunked" }]) {
+    /** @type {Record<string, string>[]} */
+    const frames = [{ "content-length": String(body.length) }, { "transfer-encoding": "chunked" }];
+    for (const frame of frames) {
       await send(backend, { method: file.method, path: file.path, headers: { ...headersOf(file), ...frame } }, body);
-      assert.deepEqual([got.method, got.url], [file.method, file.path]);
-      const arrived = file.content_encoding === "gzip" && isChanged ? zlib.gunzipSync(got.body) : got.body;
+      assert.deepEqual([keeper.got.method, keeper.got.url], [file.method, file.path]);
+      const arrived = file.content_encoding === "gzip" && isChanged ? zlib.gunzipSync(keeper.got.body) : keeper.got.body;
       assert.ok(arrived.equals(isChanged ? expected : body));
-      const names = got.headers.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
+      const names = keeper.got.headers.filter((_, i) => i % 2 === 0).map((name) => name.toLowerCase());
       assert.ok(names.includes(Object.keys(frame)[0]));
       assert.equal(names.includes("content-encoding"), Boolean(file.content_encoding));
     }
@@ -143,11 +134,11 @@ for (const { name, backend, file, plain } of reads) {
     for (const [encoding, close, open] of ENCODINGS) {
       const body = close(plain);
       const headers = ["Content-Type", file.response_content_type, "Vary", "Accept-Encoding", "ETag", '"x"', "Digest", "sha-256=x", "Content-Length", String(body.length)];
-      answer = { status: 200, headers: encoding ? [...headers, "Content-Encoding", encoding] : headers, body };
+      keeper.answer = { status: 200, headers: encoding ? [...headers, "Content-Encoding", encoding] : headers, body };
       const head = { method: file.method, path: file.path, headers: { ...headersOf(file), "accept-encoding": "zstd, gzip;q=0.5, br" } };
       const read = await send(backend, head, file.request_body && Buffer.from(JSON.stringify(file.request_body)));
       assert.ok(open(read.body).equals(isChanged ? expected : plain));
-      assert.ok(got.headers.includes("gzip;q=0.5, br"));
+      assert.ok(keeper.got.headers.includes("gzip;q=0.5, br"));
       const { vary, etag, digest, "content-encoding": coding, "content-length": length } = read.headers;
       assert.deepEqual({ vary, coding, length }, { vary: "Accept-Encoding", coding: encoding || undefined, length: String(read.body.length) });
       assert.deepEqual([etag, digest], isChanged ? [undefined, undefined] : ['"x"', "sha-256=x"]);
@@ -160,7 +151,7 @@ test("only whole answers of success are looked into", async () => {
   assert.ok(recording);
   const { file, plain } = recording;
   for (const status of [206, 404, 500]) {
-    answer = { status, headers: ["ETag", "x", "Content-Length", String(plain.length)], body: plain };
+    keeper.answer = { status, headers: ["ETag", "x", "Content-Length", String(plain.length)], body: plain };
     const read = await send("trackio", { method: file.method, path: file.path, headers: {} }, Buffer.from("{}"));
     assert.ok(read.body.equals(plain));
     assert.deepEqual([read.status, read.headers.etag], [status, "x"]);
@@ -171,7 +162,7 @@ test("bodies that are decoded are counted, with their time", async () => {
   const before = await count(context, "token2text_bodies_total", 'listener="relay trackio",outcome="enriched"');
   const recording = requests.find(({ backend }) => backend === "trackio");
   assert.ok(recording);
-  answer = { status: 200, headers: ["Content-Length", "0"], body: Buffer.alloc(0) };
+  keeper.answer = { status: 200, headers: ["Content-Length", "0"], body: Buffer.alloc(0) };
   await send("trackio", { method: "POST", path: "/api/bulk_log", headers: {} }, recording.plain);
   assert.equal(await count(context, "token2text_bodies_total", 'listener="relay trackio",outcome="enriched"'), before + 1);
   assert.equal(await count(context, "token2text_held_bytes", ""), 0);

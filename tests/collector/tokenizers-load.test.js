@@ -22,7 +22,13 @@ function fileOf(name, content) {
 /** @param {string} [model] */
 const record = (model) => jsonBytes({ model, output: { response_ids: IDS } });
 
-/** What a pool and token2text make of records of these models. @param {{ pattern: string, file: string }[]} tokenizers @param {(string | undefined)[]} models @param {any} [options] */
+/**
+ * What a pool and token2text make of records of these models.
+ *
+ * @param {{ pattern: string, file: string }[]} tokenizers
+ * @param {(string | undefined)[]} models
+ * @param {any} [options]
+ */
 async function compare(tokenizers, models, options = {}) {
   const pool = await startPool({ tokenizers, tokenizerOptions: options });
   /** @type {Record<string, Tokenizer>} */

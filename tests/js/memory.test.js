@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { after, test } from "node:test";
 import { MessageChannel, Worker } from "node:worker_threads";
-import { general, slim } from "../../pkg/engines.js";
+import { general, load, slim } from "../../pkg/engines.js";
 import * as main from "../../pkg/node.js";
 import * as worker from "../../pkg/worker-node.js";
 import { byteLevel, jsonBytes } from "./support/tokenizers.js";
@@ -61,4 +61,15 @@ test("a large tokenizer takes the place of the one before", async () => {
   const file = readFileSync(new URL("../../.cache/tokenizers/qwen3/tokenizer.json", import.meta.url));
   const load = async () => (await main.Tokenizer.load(file)).free();
   assert.equal(await growth(load, 30, () => slim().memory.buffer.byteLength), 0);
+});
+
+test("memoryBytes tells the memory of all modules, and when it grows", async () => {
+  const { memoryBytes, read } = main;
+  await read(jsonBytes(record));
+  const sizes = [slim(), general(), await load("spans", "this test")].map(({ memory }) => memory.buffer.byteLength);
+  const before = memoryBytes();
+  assert.equal(before, sizes[0] + sizes[1] + sizes[2]);
+  const enricher = new main.Enricher(main.Tokenizer.fromBytes(plain));
+  enricher.enrichBody(new Uint8Array(64 << 20).fill(32));
+  assert.ok(memoryBytes() >= before + (60 << 20), `${before} ${memoryBytes()}`);
 });

@@ -2,7 +2,7 @@
 import { test } from "node:test";
 import { freshProject, run } from "./support/project.js";
 
-const MAIN = `import { Enricher, Token2TextError, Tokenizer, init, read, strip, write, type Bytes, type ErrorCode, type Layout, type LayoutField, type LoadOptions, type Report, type Span, type TokenizerInfo } from "token2text";
+const MAIN = `import { Enricher, Token2TextError, Tokenizer, init, memoryBytes, read, strip, write, type Bytes, type ErrorCode, type Layout, type LayoutField, type LoadOptions, type Report, type Span, type TokenizerInfo } from "token2text";
 import slim from "token2text/slim_bg.wasm";
 import spansModule from "token2text/spans_bg.wasm";
 const options: LoadOptions = { compat: "transformers5", hash: "", onProgress: ({ loaded, total }) => loaded / (total ?? 1) };
@@ -25,7 +25,7 @@ export async function use(file: Blob): Promise<string> {
   const sent = [new Response(body), new Blob([written]), new Blob([tokenizer.pack(), tokenizer.decodeBytes([1]), strip(body)])];
   const code: ErrorCode = new Token2TextError("aborted", added).code;
   if (sent.length > code.length) return tokenizer.decode([1, 2] as readonly number[]);
-  return packed.decode(ids) + strip(body).length + span.output.a + report.totals.decoded;
+  return packed.decode(ids) + strip(body).length + span.output.a + report.totals.decoded + memoryBytes();
 }
 // @ts-expect-error a string is no list of ids
 export const wrong = (tokenizer: Tokenizer) => tokenizer.decode("abc");

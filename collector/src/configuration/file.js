@@ -1,6 +1,6 @@
 /** The file of --config: YAML, of which JSON is a part. Every message says line and column. */
 import { dirname, resolve } from "node:path";
-import { LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument } from "yaml";
+import { LineCounter, isAlias, isMap, isScalar, isSeq, parseDocument, visit } from "yaml";
 import { readText } from "./files.js";
 import { keyOf } from "./options.js";
 import { didYouMean, plainPlace } from "./place.js";
@@ -28,6 +28,7 @@ export function fromFile(options, name, from, problems) {
   for (const { pos, message } of [...document.errors, ...document.warnings]) problems.push(`${position(name, counter, pos[0])}: ${message}`);
   if (document.errors.length > 0) return given;
 
+  spellNumbers(document);
   const file = { name, folder: dirname(path), counter, document, problems };
   const value = plain(file);
   if (value === null || value === undefined) return given;
@@ -41,6 +42,16 @@ export function fromFile(options, name, from, problems) {
     else given.set(option.name, { value: member, place: placeOf(file, [key]) });
   }
   return given;
+}
+
+/** Numbers become what stands there, for a token may be 0123. Layouts are JSON and keep theirs. @param {import("yaml").Document} document */
+function spellNumbers(document) {
+  visit(document, {
+    Pair: (_, { key }) => (isScalar(key) && key.value === "layouts" ? visit.SKIP : undefined),
+    Scalar(_, node) {
+      if (typeof node.value === "number" && node.source !== undefined) node.value = node.source;
+    },
+  });
 }
 
 /** @param {File} file */

@@ -3,6 +3,7 @@
  * or an object too.
  */
 import { isIP } from "node:net";
+import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { isWildcard } from "../operations/access.js";
 import { readText, statOf } from "./files.js";
@@ -34,12 +35,10 @@ export function scalar(value, place, expected) {
   return place.fail(`${spelled(value)}; write ${expected}`);
 }
 
-/** A value that is of no use, in words. @param {unknown} value */
-export function spelled(value) {
-  if (value === null || value === undefined || value === "") return "nothing is given";
-  if (typeof value === "string" && value.trim() === "") return "nothing is given";
-  const text = typeof value === "string" ? value : JSON.stringify(value);
-  return `\`${text.length > 80 ? `${text.slice(0, 80)}...` : text}\` is not usable here`;
+/** A value that is no text, number or yes or no, in words. @param {unknown} value */
+function spelled(value) {
+  const isNothing = value === null || value === undefined || typeof value === "string";
+  return isNothing ? "nothing is given" : `\`${JSON.stringify(value)}\` is not usable here`;
 }
 
 /**
@@ -157,9 +156,9 @@ export function showAddress({ host, port }) {
   return isIP(host) === 6 ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** The address as clients write it; of every interface, this machine's. @param {import("../types.js").Address} address */
+/** The address as clients write it; of every interface, by this machine's name. @param {import("../types.js").Address} address */
 export function clientUrl({ host, port }) {
-  return `http://${showAddress({ host: isWildcard(host) ? "127.0.0.1" : host, port })}`;
+  return `http://${showAddress({ host: isWildcard(host) ? hostname() : host, port })}`;
 }
 
 /** Where to listen. */
@@ -180,7 +179,13 @@ export const origin = word("ORIGIN", "an origin such as https://traces.example.o
 });
 
 /** What may stand in a header after `Bearer `. */
-export const secret = word("TOKEN", "a token of visible characters, without blanks", parseSecret, () => HIDDEN);
+export const secret = word(
+  "TOKEN",
+  "a token of visible characters, without blanks",
+  // It is not repeated.
+  (text, place) => parseSecret(text) ?? place.fail("it is no token: visible characters, without blanks") ?? null,
+  () => HIDDEN,
+);
 
 /** @param {string} text */
 function parseSecret(text) {

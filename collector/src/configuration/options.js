@@ -69,7 +69,7 @@ export const optionsOf = (env) => [
   },
   {
     name: "export", key: "exports", isList: true, kind: exportTo(env), into: "exports", group: "Receiver",
-    help: "where received spans go; `BACKEND=URL,NAME=VALUE,...`, the names as listed below",
+    help: "where received spans go, as `BACKEND=URL,NAME=VALUE,...`; each backend has names of its own",
   },
   {
     name: "sample", kind: share, into: "sample", group: "Work",

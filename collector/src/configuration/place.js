@@ -30,8 +30,13 @@ export class ConfigurationError extends Error {
  */
 export function plainPlace(label, folder, problems) {
   /** @type {Place} */
-  const place = { label, folder, inside: () => place, fail: (message) => void problems.push(`${label}: ${message}`) };
+  const place = { label, folder, inside: () => place, fail: (message) => void problems.push(`${label}: ${readable(message)}`) };
   return place;
+}
+
+/** What was given stands in messages: cut where it is long, and without what steers a terminal. @param {string} message */
+function readable(message) {
+  return message.replace(/[^\s`]{200,}/g, (word) => `${word.slice(0, 80)}...`).replace(/[\u0000-\u001f\u007f-\u009f]/g, " ");
 }
 
 /**

@@ -20,8 +20,9 @@ export function showConfiguration({ configuration, options, origins }) {
   return options
     .map((option) => {
       const value = written(option, valueOf(configuration, option));
-      if (value === undefined || (option.name === "token-file" && !origins.has("token-file"))) return "";
-      if (option.name === "token" && !origins.has("token")) return "";
+      // Two options give the token.
+      const isOfAnother = options.some((other) => other !== option && other.into === option.into && origins.has(other.name));
+      if (value === undefined || isOfAnother) return "";
       const [first, ...rest] = stringify({ [keyOf(option)]: value }, { lineWidth: 0 }).split("\n");
       return [`${first} # ${origins.get(option.name) ?? "default"}`, ...rest].join("\n");
     })
@@ -44,7 +45,7 @@ export function written({ kind, isList, means }, value) {
 
 /** The default of an option in words; undefined if there is none. @param {Option} option */
 export function defaultOf(option) {
-  if (option.name === "workers") return "one less than there are cores, at most 4";
+  if (option.name === "workers") return "cores - 1, 1 to 4";
   const value = valueOf(DEFAULTS, option);
   const shown = value === undefined ? undefined : written(option, value);
   return shown === undefined || shown === false ? undefined : String(shown);

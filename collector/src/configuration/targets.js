@@ -68,8 +68,8 @@ function urlOf(value, place) {
   if (text === undefined) return undefined;
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url;
-  // The text may hold a password.
-  return place.fail(`${/@/.test(text) ? "this" : `\`${text}\``} is no address of HTTP; write it with http:// or https://, such as http://host:5000`);
+  // The text may hold a password or a token.
+  return place.fail(`${/[@?]/.test(text) ? "this" : `\`${text}\``} is no address of HTTP; write it with http:// or https://, such as http://host:5000`);
 }
 
 /** Of an export: its name for the exporter, and what its values are. @typedef {{ option: string, isSecret?: true, isYesOrNo?: true, isNeeded?: true }} ExportOption */

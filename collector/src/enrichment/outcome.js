@@ -3,7 +3,7 @@
 /**
  * @param {import("../types.js").Undecoded} reason
  * @param {string} message For the log: nothing of the body.
- * @returns {import("../types.js").Enrichment}
+ * @returns {Extract<import("../types.js").Enrichment, { outcome: "undecoded" }>}
  */
 export function undecoded(reason, message) {
   return { outcome: "undecoded", reason, message };

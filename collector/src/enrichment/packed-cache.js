@@ -12,7 +12,12 @@ const SUFFIX = ".packed";
 /** One that was left by a process that ended while it wrote. */
 const LEFT_MILLIS = 3_600_000;
 
-/** What stands before the tokenizer: its own key, so that no file counts under another name, and a digest of the rest. @param {string} key @param {Uint8Array} packed */
+/**
+ * What stands before the tokenizer: its own key, so that no file counts under another name, and a digest of the rest.
+ *
+ * @param {string} key
+ * @param {Uint8Array} packed
+ */
 function headOf(key, packed) {
   return Buffer.from(`token2text-collector packed tokenizer ${key} ${createHash("sha256").update(packed).digest("hex")}\n`);
 }
@@ -29,7 +34,7 @@ export async function readPacked(folder, key) {
   try {
     const { uid, mode } = await file.stat();
     // Others must not choose our texts.
-    if (uid !== (process.getuid?.() ?? uid) || (mode & 0o022) !== 0) return undefined;
+    if (process.getuid && (uid !== process.getuid() || (mode & 0o022) !== 0)) return undefined;
     const bytes = await file.readFile();
     const packed = bytes.subarray(bytes.indexOf("\n") + 1);
     if (!bytes.subarray(0, bytes.length - packed.length).equals(headOf(key, packed))) return undefined;

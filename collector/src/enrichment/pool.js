@@ -3,6 +3,7 @@
  * thread is given one at a time.
  */
 import { undecoded } from "./outcome.js";
+import { emptyTable } from "./sampling/known-traces.js";
 import { startThreads } from "./threads.js";
 import { openTokenizers } from "./tokenizers.js";
 import { Turns } from "./turns.js";
@@ -22,12 +23,14 @@ import { Turns } from "./turns.js";
 export async function createEnrichments(configuration, log, workerFile = new URL("./worker.js", import.meta.url)) {
   const { limits, workers } = configuration;
   const tokenizers = await openTokenizers(configuration, log);
-  let threads = await startThreads(workerFile, configuration, tokenizers.packed, log);
+  const how = { file: workerFile, configuration, knownTraces: emptyTable(), log };
+  let threads = await startThreads(how, tokenizers.packed);
+  /** Settled once all threads with older tokenizers have ended. */
+  let oldClosed = Promise.resolve();
   tokenizers.watch(async (packed) => {
     const old = threads;
-    threads = await startThreads(workerFile, configuration, packed, log);
-    // Its bodies are not waited for here: the next change may come.
-    old.close();
+    threads = await startThreads(how, packed);
+    oldClosed = Promise.all([oldClosed, old.close()]).then(() => {});
   });
   const turns = new Turns(workers);
   /** @type {Set<Promise<Enrichment>>} */
@@ -52,7 +55,7 @@ export async function createEnrichments(configuration, log, workerFile = new URL
       }
     } catch (error) {
       if (error !== stop.signal.reason) log.error({ err: error }, "a body could not be given to a thread");
-      return stop.signal.aborted ? stop.signal.reason : undecoded("error", String(error));
+      return stop.signal.aborted ? stop.signal.reason : undecoded("error", "the body could not be given to a thread");
     } finally {
       clearTimeout(timer);
       request.signal?.removeEventListener("abort", gone);
@@ -74,12 +77,12 @@ export async function createEnrichments(configuration, log, workerFile = new URL
         heldBytes -= byteLength;
       }
     },
-    health: () => ({ ready: !isClosed, workers, tokenizers: tokenizers.health() }),
+    health: () => ({ ready: !isClosed && threads.count() > 0, workers, tokenizers: tokenizers.health() }),
     async close() {
       isClosed = true;
       await tokenizers.close();
       await Promise.all(underWay);
-      await threads.close();
+      await Promise.all([oldClosed, threads.close()]);
     },
   };
 }

@@ -8,6 +8,7 @@ import { undecoded } from "./outcome.js";
  * @typedef {object} Threads
  * @property {(request: EnrichmentRequest, signal: AbortSignal) => Promise<Enrichment>} run Ends the thread if the signal
  *   is aborted, and is rejected.
+ * @property {() => number} count How many there are: fewer than asked for if others could not be started in their place.
  * @property {() => Promise<void>} close Waits for what is under way.
  */
 
@@ -18,20 +19,23 @@ const LEAST_HEAP_MIB = 64;
 /**
  * Starts them, and waits until all are ready.
  *
- * @param {URL} file The script of a thread.
- * @param {import("../types.js").Configuration} configuration
+ * @param {object} how
+ * @param {URL} how.file The script of a thread.
+ * @param {import("../types.js").Configuration} how.configuration
+ * @param {SharedArrayBuffer} how.knownTraces What sampling remembers.
+ * @param {import("pino").Logger} how.log
  * @param {import("./tokenizers.js").Packed[]} tokenizers
- * @param {import("pino").Logger} log
  * @returns {Promise<Threads>}
  */
-export async function startThreads(file, configuration, tokenizers, log) {
-  const { workers, limits, enrichment } = configuration;
+export async function startThreads({ file, configuration, knownTraces, log }, tokenizers) {
+  const { workers, limits, enrichment, sample } = configuration;
   const piscina = new Piscina({
     filename: file.href,
-    workerData: { tokenizers, enrichment, limits },
+    workerData: { tokenizers, enrichment, limits, sample, knownTraces },
     minThreads: workers,
     maxThreads: workers,
-    // What is beside WebAssembly's memory: reports, and spans that are read.
+    recordTiming: false,
+    // What is beside WebAssembly's memory: reports, and what sampling finds.
     resourceLimits: { maxOldGenerationSizeMb: Math.max(LEAST_HEAP_MIB, Math.ceil(limits.workerBytes / MIB)) },
   });
   // Without a listener it would end the process. A thread that ended in the middle of a body tells `run` instead.
@@ -44,12 +48,12 @@ export async function startThreads(file, configuration, tokenizers, log) {
   const running = new Set();
 
   /** @type {Threads["run"]} */
-  async function run({ body, contentType, url }, signal) {
+  async function run({ body, contentType, url, sampling }, signal) {
     const id = ++lastId;
     // A copy that is moved: the caller needs the body as it came if this fails.
     const copy = new Uint8Array(body);
     try {
-      const answer = await piscina.run({ id, body: copy, contentType, url }, { signal, transferList: [copy.buffer] });
+      const answer = await piscina.run({ id, body: copy, contentType, url, sampling }, { signal, transferList: [copy.buffer] });
       return withBody(answer, body);
     } catch (error) {
       const said = lastWords.get(id);
@@ -82,6 +86,7 @@ export async function startThreads(file, configuration, tokenizers, log) {
       running.add(result);
       return result.finally(() => running.delete(result));
     },
+    count: () => piscina.threads.length,
     close,
   };
 }

@@ -133,7 +133,7 @@ async function stateOf(file, config) {
  */
 async function loadInThread(wanted) {
   const thread = new Worker(PACKER, { workerData: wanted });
-  const [answer] = await once(thread, "message");
+  const [answer] = await once(thread, "message").catch((/** @type {Error} */ { message }) => [{ error: `${wanted.file}: ${message}` }]);
   await thread.terminate();
   if (answer.error !== undefined) throw new Error(answer.error);
   return answer;

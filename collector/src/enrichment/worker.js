@@ -3,14 +3,20 @@ import { parentPort } from "node:worker_threads";
 import { move, transferableSymbol, valueSymbol, workerData } from "piscina";
 import { Enricher, Token2TextError, Tokenizer, memoryBytes } from "token2text";
 import { undecoded } from "./outcome.js";
+import { Sampling } from "./sampling/sampling.js";
 
 /** @typedef {import("../types.js").Enrichment} Enrichment */
-/** @typedef {{ id: number, body: Uint8Array, contentType?: string, url: string }} Task */
-/** The answer to a body after which the thread ends, and why it does. @typedef {{ id: number, answer: Enrichment, reason: string }} LastWords */
+/** @typedef {{ id: number, body: Uint8Array, contentType?: string, url: string, sampling?: "decode" | "select" }} Task */
+/**
+ * The answer to a body after which the thread ends, and why it does.
+ *
+ * @typedef {{ id: number, answer: Enrichment, reason: string }} LastWords
+ */
 
 /** In place of a body that is as it was. */
 const NOTHING = new Uint8Array();
-const { tokenizers, enrichment, limits } = workerData;
+const { tokenizers, enrichment, limits, sample, knownTraces } = workerData;
+const sampling = new Sampling(sample, knownTraces);
 const enricher = await createEnricher();
 if (memoryBytes() > limits.workerBytes) {
   const cure = `set limits.workerBytes to more than ${2 * memoryBytes()}`;
@@ -51,13 +57,19 @@ function leave(words, moved) {
 }
 
 /** @param {Task} task @returns {Enrichment} */
-function enrich({ body, contentType, url }) {
+function enrich({ body, contentType, url, sampling: how }) {
   try {
-    const { body: enriched, report } = enricher.enrichBody(body, { contentType, url });
-    const { format, totals } = report;
+    /** @type {import("./sampling/sampling.js").Sampled} */
+    const sampled = how && sample < 1 ? sampling.sample(body, contentType, how) : { body, leftOut: 0, isNothing: false };
+    if (sampled.isNothing) return { ...undecoded("not_sampled", "no sample of it is in"), leftOut: sampled.leftOut };
+    const { body: enriched, report } = enricher.enrichBody(sampled.body, { contentType, url });
+    sampled.show?.(Buffer.from(enriched.buffer, enriched.byteOffset, enriched.byteLength));
+    const { format } = report;
+    const totals = { ...report.totals, spansWithoutIds: report.totals.spansWithoutIds - (sampled.standIns ?? 0) };
     const warnings = report.warnings.map(({ code, message }) => ({ code, message }));
     const isSame = enriched.length === body.length && Buffer.compare(enriched, body) === 0;
-    return { outcome: isSame ? "unchanged" : "enriched", body: isSame ? NOTHING : enriched, format, totals, warnings };
+    const outcome = isSame ? "unchanged" : "enriched";
+    return { outcome, body: isSame ? NOTHING : enriched, format, totals, warnings, leftOut: sampled.leftOut };
   } catch (error) {
     // The message may have parts of the body.
     const code = error instanceof Token2TextError ? error.code : error instanceof Error ? error.name : "thrown";

@@ -20,6 +20,7 @@ export const COUNTERS = {
   skipped: { name: "token2text_skipped_fields_total", help: "Fields by the reason for which they were skipped or their ids not dropped", labels: ["listener", "reason"] },
   ids: { name: "token2text_ids_total", help: "Token ids in fields", labels: ["listener"] },
   unknownIds: { name: "token2text_unknown_ids_total", help: "Token ids that the tokenizer does not know", labels: ["listener"] },
+  leftOut: { name: "token2text_left_out_total", help: "Spans, calls and entries of no sample that is in: undecoded by relays, not exported by the receiver", labels: ["listener"] },
   exports: { name: "token2text_exports_total", help: "Exports that ended; status: success, retryable, failure", labels: ["backend", "status"] },
 };
 
@@ -63,6 +64,7 @@ export function createMetrics() {
       counters.bodies.inc({ listener, outcome: result.outcome });
       // What was never offered to a worker has no time of enriching.
       if (seconds > 0) histograms.enrichSeconds.observe({ listener }, seconds);
+      if (result.leftOut) counters.leftOut.inc({ listener }, result.leftOut);
       if (result.outcome === "undecoded") return counters.undecoded.inc({ listener, reason: result.reason });
       const { decoded, replaced, kept, skipped, reasons, ids, unknownIds } = result.totals;
       for (const [status, count] of Object.entries({ decoded, replaced, kept, skipped })) counters.fields.inc({ listener, status }, count);

@@ -8,6 +8,9 @@ import { PATH } from "./path.js";
 
 /** @typedef {import("../types.js").Backend} Backend */
 /** @typedef {import("../types.js").ExportTarget} ExportTarget */
+/** The status of HTTP for spans that are refused for what they are. */
+const ABOUT_SPANS = 400;
+
 /** A body of OTLP, not compressed. @typedef {{ body: Uint8Array, contentType: string }} Body */
 /**
  * What became of a body at one export. `lost`: how many spans were not stored for good; absent: all of them.
@@ -85,7 +88,9 @@ export function sendToAll(exports, body, metrics) {
 async function outcome(name, send) {
   try {
     const { status, error, warning, rejected, rejectedSpans, httpStatus, retryAfterMs } = await send();
-    return { name, status, message: error?.message ?? warning, lost: status === "success" ? 0 : (rejectedSpans ?? rejected?.length), httpStatus, retryAfterMs };
+    const lost = status === "success" ? 0 : (rejectedSpans ?? rejected?.length);
+    // Spans that were refused one by one have no status together.
+    return { name, status, message: error?.message ?? warning, lost, httpStatus: httpStatus ?? (rejected && ABOUT_SPANS), retryAfterMs };
   } catch (error) {
     return { name, status: "failure", message: /** @type {Error} */ (error).message };
   }

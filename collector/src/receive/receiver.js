@@ -5,7 +5,7 @@ import { JSON_TYPE, PROTOBUF, errorAnswer, successAnswer } from "./answers.js";
 import { createExports, sendToAll } from "./exports.js";
 import { PATH } from "./path.js";
 import { createOnePort } from "./port.js";
-import { NO_GRPC } from "./refusal.js";
+import { NO_GRPC, Refusal } from "./refusal.js";
 import { encodingOf, isGrpc, receive } from "./request.js";
 import { countSpans } from "./span-count.js";
 import { verdict } from "./verdict.js";
@@ -36,12 +36,17 @@ export async function startReceiver(context, address) {
     const isTraces = request.method === "POST" && pathOf(request) === PATH;
     metrics.received({ ...LISTENER, kind: isTraces ? "write" : "other" });
   });
+  let isClosing = false;
+  app.addHook("onSend", async (_request, reply) => {
+    // Or the connection would be kept open for a next request.
+    if (isClosing) reply.header("connection", "close");
+  });
   app.addHook("onResponse", async (_request, reply) => {
     metrics.answered({ ...LISTENER, status: reply.statusCode }, reply.elapsedTime / 1000);
   });
   app.setErrorHandler((/** @type {Error & { statusCode?: number, headers?: Record<string, string> }} */ error, request, reply) => {
     const { statusCode = 500, message, headers = {} } = error;
-    if (statusCode === 500) log.error({ err: error }, "a request failed");
+    if (!(error instanceof Refusal) && statusCode >= 500) log.error({ err: error }, "a request failed");
     // What is left of the body is read and thrown away, so that the client can read the answer.
     request.raw.resume();
     return refuse(request, reply.headers(headers), statusCode, message);
@@ -68,7 +73,11 @@ export async function startReceiver(context, address) {
 
   await app.listen(address);
   const { port } = /** @type {import("node:net").AddressInfo} */ (app.server.address());
-  return { name: NAME, address: { host: address.host, port }, close: () => app.close() };
+  const close = () => {
+    isClosing = true;
+    return app.close();
+  };
+  return { name: NAME, address: { host: address.host, port }, close };
 }
 
 /**
@@ -85,16 +94,13 @@ async function passOn({ enrichments, metrics }, exports, given, contentType) {
   // Cheap in protocol buffers; JSON is parsed only if something is wrong with it.
   if (contentType === PROTOBUF && countSpans(given, contentType) === 0) return undefined;
   const start = performance.now();
-  const result = await enrichments.enrich({ body: given, contentType, url: PATH });
+  const result = await enrichments.enrich({ body: given, contentType, url: PATH, sampling: "select" });
   metrics.enriched(LISTENER, result, (performance.now() - start) / 1000);
-  const warnings = [];
-  if (result.outcome === "undecoded") {
-    const spans = countSpans(given, contentType);
-    if (result.reason !== "not_sampled") warnings.push(`${spans} spans forwarded undecoded: ${result.message}`);
-  } else warnings.push(...result.warnings.map(({ message }) => message));
-  const body = result.outcome === "enriched" ? result.body : given;
-  const results = await sendToAll(exports, { body, contentType }, metrics);
-  return verdict(results, () => countSpans(given, contentType), warnings);
+  if (result.outcome === "undecoded" && result.reason === "not_sampled") return undefined;
+  const body = result.outcome === "undecoded" ? given : result.body;
+  const count = () => countSpans(body, contentType);
+  const warnings = result.outcome === "undecoded" ? [`${count()} spans forwarded undecoded: ${result.message}`] : result.warnings.map(({ message }) => message);
+  return verdict(await sendToAll(exports, { body, contentType }, metrics), count, warnings);
 }
 
 /** @param {Request} request @param {Reply} reply @param {number} status @param {string} message */

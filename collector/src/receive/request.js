@@ -38,11 +38,10 @@ export async function receive(context, message) {
   if (!contentType) {
     throw new Refusal(415, isGrpc(type) ? NO_GRPC : `the content type must be ${PROTOBUF} or ${JSON_TYPE}${type ? `, not ${type}` : ""}`);
   }
-  if (Number(length) > bodyBytes) throw refusal("too_large", bodyBytes);
   const [held, opened] = [new Allowance(context), new Allowance(context)];
   const release = () => [held, opened].forEach((allowance) => allowance.release());
   try {
-    const { chunks, reason } = await hold(message, held);
+    const { chunks, reason } = await hold(message, held, Number(length));
     if (reason) throw refusal(reason, bodyBytes);
     const { body } = await open(encoding, chunks, opened);
     return { body, contentType, release };

@@ -3,23 +3,29 @@
  *
  * - Some may succeed later: 503 (429 if all of these said 429), with the longest `Retry-After`. The client sends everything again,
  *   also to exports that have stored it; they know spans by their ids.
- * - Some have failed for good: a partial success, for nothing may be sent again. Rejected is what no export has stored, which is
- *   at most what the luckiest one has lost; if one has stored everything, that is none, and the message is a warning.
+ * - No export has stored a span, and none ever will: an error that is not tried again, for clients print errors, and some look at no
+ *   partial success. 400 if every backend says that it is because of the spans, else 500.
+ * - Some spans are stored somewhere: a partial success, for nothing may be sent again. Rejected is what no export has stored, which
+ *   is at most what the luckiest one has lost; if one has stored everything, that is none, and the message is a warning.
  * - All have stored everything: a success; what there is to say is a warning.
  */
 import { Refusal } from "./refusal.js";
 
 /** @typedef {import("./exports.js").Exported} Exported */
 
-const UNAVAILABLE = 503;
+const BAD_REQUEST = 400;
 const TOO_MANY = 429;
+const INTERNAL = 500;
+const UNAVAILABLE = 503;
+/** Of answers about what was sent, not about who asks or how the backend is. */
+const ABOUT_SPANS = [200, 400, 413, 422];
 
 /**
  * @param {Exported[]} results
  * @param {() => number} count How many spans there are; asked for only when some are lost.
  * @param {string[]} warnings What there is to say otherwise.
  * @returns {import("./answers.js").PartialSuccess | undefined}
- * @throws {Refusal} 503 or 429.
+ * @throws {Refusal} With one of these statuses.
  */
 export function verdict(results, count, warnings) {
   const retryable = results.filter(({ status }) => status === "retryable");
@@ -33,7 +39,12 @@ export function verdict(results, count, warnings) {
     ...warnings,
   ];
   if (messages.length === 0) return undefined;
-  return { rejectedSpans: Math.min(...results.map(({ lost = spans }) => lost)), message: messages.join("; ") };
+  const message = messages.join("; ");
+  const rejectedSpans = Math.min(...results.map(({ lost = spans }) => lost));
+  if (failed.length > 0 && rejectedSpans >= spans) {
+    throw new Refusal(failed.every(({ httpStatus = INTERNAL }) => ABOUT_SPANS.includes(httpStatus)) ? BAD_REQUEST : INTERNAL, message);
+  }
+  return { rejectedSpans, message };
 }
 
 /** @param {Exported[]} retryable */

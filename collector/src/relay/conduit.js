@@ -51,13 +51,13 @@ export class Conduit {
   }
 
   /**
-   * Runs a request after those that came before it on this connection.
+   * Runs a request after those that came before it on this connection, unless it has ended with one of them.
    *
    * @param {() => Promise<void>} request Never fails.
    */
   run(request) {
     this.#requests++;
-    this.#turn = this.#turn.then(request).then(() => {
+    this.#turn = this.#turn.then(() => (this.#socket.writableEnded ? undefined : request())).then(() => {
       this.#requests--;
       this.#idleSince = Date.now();
       if (this.isEnding) this.#end();

@@ -1,6 +1,5 @@
 /** Content encodings: opened within limits, and written again. */
 import { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import zlib from "node:zlib";
 
@@ -61,19 +60,14 @@ export async function open(encoding, chunks, allowance) {
   const first = Buffer.concat(chunks.slice(0, 2), 2);
   /** @type {Buffer[]} */
   const opened = [];
-  // A pipeline may end with an error of its own.
-  /** @type {NotOpened | undefined} */
-  let noRoom;
   try {
-    await pipeline(Readable.from(chunks), coding.open(first), async (decoded) => {
-      for await (const chunk of decoded) {
-        const reason = allowance.take(chunk.length);
-        if (reason) throw (noRoom = new NotOpened(reason, "the body has no room when it is decompressed"));
-        opened.push(chunk);
-      }
-    });
+    for await (const chunk of Readable.from(chunks).pipe(coding.open(first))) {
+      const reason = allowance.take(chunk.length);
+      if (reason) throw new NotOpened(reason, "the body has no room when it is decompressed");
+      opened.push(chunk);
+    }
   } catch (error) {
-    if (noRoom) throw noRoom;
+    if (error instanceof NotOpened) throw error;
     throw new NotOpened("invalid_encoding", `the body is not what its content encoding says: ${/** @type {Error} */ (error).message}`);
   }
   return { body: Buffer.concat(opened), close: (body) => coding.close(body, first) };

@@ -25,7 +25,7 @@ export class Exchange {
   #allowance;
   /** Aborted when nobody waits for the answer any more. */
   #gone = new AbortController();
-  /** What went wrong with the backend's connection, first. @type {Error | undefined} */
+  /** What went wrong with the backend's connection, first. @type {Error & { code?: string } | undefined} */
   #fault;
   /** For the log. @type {string | undefined} */
   #outcome;
@@ -72,8 +72,10 @@ export class Exchange {
     try {
       return await this.#exchange();
     } catch (error) {
-      // The client has gone, or the backend has: then it goes as the backend did.
-      if (!this.#gone.signal.aborted) this.#conduit.cut(this.#fault ?? /** @type {Error} */ (error), this.#response.headersSent);
+      if (this.#gone.signal.aborted) return 0;
+      const fault = this.#fault ?? /** @type {Error & { code?: string }} */ (error);
+      this.#context.log.warn({ ...this.#labels, code: fault.code, cause: fault.message }, "the backend gave no whole answer; the connection ends as it did");
+      this.#conduit.cut(fault, this.#response.headersSent);
       return 0;
     } finally {
       socket.off("close", leave);
@@ -86,8 +88,14 @@ export class Exchange {
     /** @type {Held} */
     let held = { chunks: [], isWhole: false };
     const isHeld = this.#kind === "write" && hasBody(headers);
-    if (isHeld) ({ headers, ...held } = await this.#holdRequest(headers));
-    else if (this.#kind === "read") headers = replaced(headers, "accept-encoding", openable(valueOf(headers, "accept-encoding") ?? ""));
+    if (isHeld) {
+      if (valueOf(headers, "expect") !== undefined) {
+        // The client waits for a word before it sends what is to be held.
+        this.#response.writeContinue();
+        headers = without(headers, ["expect"]);
+      }
+      ({ headers, ...held } = await this.#held(this.#request, headers, withBody));
+    } else if (this.#kind === "read") headers = replaced(headers, "accept-encoding", openable(valueOf(headers, "accept-encoding") ?? ""));
     const upstream = this.#send(headers, held, isHeld);
     const { signal } = this.#gone;
     const abort = () => upstream.destroy();
@@ -109,29 +117,22 @@ export class Exchange {
   /**
    * Reads a body of traces, and enriches it if it is whole.
    *
+   * @param {IncomingMessage} stream
    * @param {Headers} headers
+   * @param {typeof withBody} withOther Makes the headers of another body.
    * @returns {Promise<Held & { headers: Headers }>}
    */
-  async #holdRequest(headers) {
-    if (this.#request.headers.expect !== undefined) {
-      // The client waits for a word before it sends what is to be held.
-      this.#response.writeContinue();
-      headers = without(headers, ["expect"]);
-    }
-    const { chunks, reason } = await this.#hold(this.#request);
-    if (reason) return { headers, chunks, isWhole: false };
-    const trailers = this.#request.rawTrailers;
-    const body = await this.#rewrite(chunks, headers);
-    if (!body) return { headers, chunks, isWhole: true, trailers };
-    return { headers: withBody(headers, body.length), chunks: [body], isWhole: true, trailers: trailersWithBody(trailers) };
-  }
-
-  /** @param {IncomingMessage} stream */
-  async #hold(stream) {
+  async #held(stream, headers, withOther) {
     const started = performance.now();
-    const held = await hold(stream, this.#allowance);
-    if (held.reason) this.#undecoded(held.reason, "the body has no room", started);
-    return held;
+    const { chunks, reason } = await hold(stream, this.#allowance, Number(valueOf(headers, "content-length") ?? 0));
+    if (reason) {
+      this.#undecoded(reason, "the body has no room", started);
+      return { headers, chunks, isWhole: false };
+    }
+    const trailers = stream.rawTrailers;
+    const body = chunks.length > 0 ? await this.#rewrite(chunks, headers) : undefined;
+    if (!body) return { headers, chunks, isWhole: true, trailers };
+    return { headers: withOther(headers, body.length), chunks: [body], isWhole: true, trailers: trailersWithBody(trailers) };
   }
 
   /**
@@ -204,11 +205,10 @@ export class Exchange {
 
   /** @param {IncomingMessage} incoming */
   async #answer(incoming) {
-    const { method } = this.#request;
     let headers = endToEnd(incoming.rawHeaders);
     /** @type {Held} */
     let held = { chunks: [], isWhole: false };
-    if (this.#kind === "read" && method !== "HEAD" && incoming.statusCode === 200) ({ headers, ...held } = await this.#holdAnswer(incoming, headers));
+    if (this.#kind === "read" && incoming.statusCode === 200) ({ headers, ...held } = await this.#held(incoming, headers, answerWithBody));
     const response = this.#response;
     // HTTP/1.0 knows no chunks: what has no length ends with the connection.
     if (this.#request.httpVersionMinor === 0) headers = without(headers, ["transfer-encoding", "trailer"]);
@@ -233,22 +233,6 @@ export class Exchange {
     }
     await isOver;
     return incoming.statusCode ?? 0;
-  }
-
-  /**
-   * Holds an answer with traces, and enriches it if it is whole.
-   *
-   * @param {IncomingMessage} incoming
-   * @param {Headers} headers
-   * @returns {Promise<Held & { headers: Headers }>}
-   */
-  async #holdAnswer(incoming, headers) {
-    const { chunks, reason } = await this.#hold(incoming);
-    if (reason) return { headers, chunks, isWhole: false };
-    const trailers = incoming.rawTrailers;
-    const body = chunks.length > 0 ? await this.#rewrite(chunks, headers) : undefined;
-    if (!body) return { headers, chunks, isWhole: true, trailers };
-    return { headers: answerWithBody(headers, body.length), chunks: [body], isWhole: true, trailers: trailersWithBody(trailers) };
   }
 }
 

@@ -29,10 +29,15 @@ export class Allowance {
    * @returns {"too_large" | "overloaded" | undefined} Why not.
    */
   take(bytes) {
+    const reason = this.refusalOf(bytes);
+    if (!reason) this.#add(bytes);
+    return reason;
+  }
+
+  /** Why so many bytes cannot be taken. @param {number} bytes @returns {"too_large" | "overloaded" | undefined} */
+  refusalOf(bytes) {
     if (this.#taken + bytes > this.#limits.bodyBytes) return "too_large";
-    if (this.#total.bytes + bytes > this.#limits.heldBytes) return "overloaded";
-    this.#add(bytes);
-    return undefined;
+    return this.#total.bytes + bytes > this.#limits.heldBytes ? "overloaded" : undefined;
   }
 
   /** Gives all back. */
@@ -53,10 +58,13 @@ export class Allowance {
  *
  * @param {import("node:http").IncomingMessage} stream
  * @param {Allowance} allowance
+ * @param {number} [length] That it says it has.
  * @returns {Promise<{ chunks: Buffer[], reason?: "too_large" | "overloaded" }>} With a reason if it is not whole.
  * @throws {Error} What ended the stream before its end.
  */
-export function hold(stream, allowance) {
+export async function hold(stream, allowance, length = 0) {
+  const refusal = allowance.refusalOf(length);
+  if (refusal) return { chunks: [], reason: refusal };
   /** @type {Buffer[]} */
   const chunks = [];
   return new Promise((resolve, reject) => {

@@ -27,7 +27,6 @@ export async function startRelay(context, { backend, listen, upstream }) {
   const address = { ...listen };
   /** @type {Map<import("node:net").Socket, Conduit>} */
   const conduits = new Map();
-  let isClosing = false;
 
   /** @param {IncomingMessage} request @param {ServerResponse} response */
   const serve = (request, response) => {
@@ -58,10 +57,8 @@ export async function startRelay(context, { backend, listen, upstream }) {
   server.on("checkContinue", serve);
   server.on("checkExpectation", serve);
   server.on("connection", (socket) => {
-    const conduit = new Conduit(socket, upstream);
-    conduits.set(socket, conduit);
+    conduits.set(socket, new Conduit(socket, upstream));
     socket.once("close", () => conduits.delete(socket));
-    if (isClosing) conduit.drain();
   });
   server.listen(listen.port, listen.host);
   await once(server, "listening");
@@ -72,7 +69,6 @@ export async function startRelay(context, { backend, listen, upstream }) {
     name,
     address,
     async close() {
-      isClosing = true;
       const closed = new Promise((resolve) => server.close(resolve));
       for (const conduit of conduits.values()) conduit.drain();
       const timer = setTimeout(() => {

@@ -25,7 +25,7 @@ export function configuration(more) {
  * Starts it; the addresses are those of `listeners`, in the order relays, receiver, admin.
  *
  * @param {Partial<import("../../../collector/src/types.js").Configuration>} more
- * @param {import("pino").Logger} [log]
+ * @param {ReturnType<typeof createLog>} [log]
  */
 export async function startCollector(more, log = createLog("silent")) {
   const collector = await start(configuration(more), log);

@@ -1,4 +1,6 @@
 /** Relays in this process, for tests. */
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { join } from "node:path";
 import { DEFAULTS } from "../../../collector/src/configuration/defaults.js";
 import { createEnrichments } from "../../../collector/src/enrichment/pool.js";
@@ -61,6 +63,30 @@ export async function relayed(t, context, answer, more, path = "") {
     await relay.close();
   });
   return { backend, relay };
+}
+
+/** A backend that keeps the last request, and answers everything with one answer; both may be set. */
+export async function keepingBackend() {
+  const server = createServer((request, response) => {
+    /** @type {Buffer[]} */
+    const chunks = [];
+    request.on("data", (chunk) => chunks.push(chunk)).on("end", () => {
+      keeper.got = { headers: request.rawHeaders, body: Buffer.concat(chunks), method: request.method ?? "", url: request.url ?? "" };
+      response.writeHead(keeper.answer.status, keeper.answer.headers).end(keeper.answer.body);
+    });
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = /** @type {import("node:net").AddressInfo} */ (server.address());
+  const keeper = {
+    url: `http://127.0.0.1:${port}`,
+    /** @type {{ headers: string[], body: Buffer, method: string, url: string }} */
+    got: { headers: [], body: Buffer.alloc(0), method: "", url: "" },
+    /** @type {{ status: number, headers: string[], body: Buffer }} */
+    answer: { status: 200, headers: [], body: Buffer.alloc(0) },
+    close: () => void server.close(),
+  };
+  return keeper;
 }
 
 /**

@@ -4,7 +4,7 @@ import work from "../../../collector/src/enrichment/worker.js";
 import { slim } from "../../../pkg/engines.js";
 
 // (module (func (export "trap") unreachable))
-const TRAP = Uint8Array.from([0, 97, 115, 109, 1, 0, 0, 0, 1, 4, 1, 96, 0, 0, 3, 2, 1, 0, 7, 8, 1, 4, 116, 114, 97, 112, 0, 0, 10, 5, 1, 3, 0, 0, 11]);
+const TRAP = Buffer.from("AGFzbQEAAAABBAFgAAADAgEABwgBBHRyYXAAAAoFAQMAAAs=", "base64");
 const { trap } = /** @type {{ trap(): never }} */ (/** @type {unknown} */ (new WebAssembly.Instance(new WebAssembly.Module(TRAP)).exports));
 
 /** @type {Record<string, (task: any) => unknown>} */

@@ -92,6 +92,8 @@ export class Conduit {
     this.#isLost = false;
     const request = (protocol === "https:" ? https : http).request(/** @type {any} */ (options));
     const agent = this.#agent;
+    // Node would end the connection before the time that the backend names; when it ends is for the backend to say.
+    request.once("response", ({ headers }) => delete headers["keep-alive"]);
     request.once("socket", (socket) => {
       if (request.reusedSocket) return;
       socket.once("close", () => {

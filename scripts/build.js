@@ -24,10 +24,17 @@ const FLAVOURS = {
   general: { features: [], inline: gzip },
   spans: { features: ["--no-default-features", "--features", "spans"], inline: gzip, maxBrotli: 100_000 },
 };
-/** For size alone nothing is inlined, not even an index; with this the small functions are. */
-const INLINE = "-Cllvm-args=-inline-threshold=25";
+/** For size alone nothing is inlined, not even an index; with this the smallest functions are. */
+const INLINE = "-Cllvm-args=-inline-threshold=15";
 /** Sixteen bytes a step (`src/json/bytes/block.rs`). */
 const SIMD = "-Ctarget-feature=+simd128";
+/**
+ * Functions that are called once stay functions: put into their caller they compress worse. Nothing has an address below
+ * 1024, where the stack would end, so that an addition to an address can go into the load. The sections that say what made the
+ * module are for tools.
+ */
+const OPTIMISE = ["--enable-simd", "-O3", "--one-caller-inline-max-function-size", "0", "--low-memory-unused"];
+OPTIMISE.push("--strip-target-features", "--strip-producers");
 const GLUE = join(ROOT, "target/glue");
 const PKG = join(ROOT, "pkg");
 
@@ -59,8 +66,7 @@ function buildFlavour(name, { features, inline }) {
   if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
   step(`binding and optimising ${name}`);
   run("wasm-bindgen", ["--target", "web", "--omit-default-module-path", "--out-dir", GLUE, "--out-name", name, wasm]);
-  // Functions that are called once stay functions: put into their caller they compress worse.
-  run("npx", ["--no-install", "wasm-opt", "--enable-simd", "-O3", "--one-caller-inline-max-function-size", "0", output, "-o", output]);
+  run("npx", ["--no-install", "wasm-opt", ...OPTIMISE, output, "-o", output]);
   writeFileSync(join(GLUE, `${name}_inline.js`), `export default "${inline(readFileSync(output)).toString("base64")}";\n`);
   writeFileSync(join(GLUE, `${name}_inline.d.ts`), "declare const base64: string;\nexport default base64;\n");
   writeFileSync(stamp, digest);

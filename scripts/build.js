@@ -67,9 +67,28 @@ function buildFlavour(name, { features, inline }) {
   step(`binding and optimising ${name}`);
   run("wasm-bindgen", ["--target", "web", "--omit-default-module-path", "--out-dir", GLUE, "--out-name", name, wasm]);
   run("npx", ["--no-install", "wasm-opt", ...OPTIMISE, output, "-o", output]);
+  numberImports(output, join(GLUE, `${name}.js`));
   writeFileSync(join(GLUE, `${name}_inline.js`), `export default "${inline(readFileSync(output)).toString("base64")}";\n`);
   writeFileSync(join(GLUE, `${name}_inline.d.ts`), "declare const base64: string;\nexport default base64;\n");
   writeFileSync(stamp, digest);
+}
+
+/**
+ * The names of imports end in hashes, which do not compress: they become numbers of the same length, in the module and its glue.
+ *
+ * @param {string[]} paths
+ */
+function numberImports(...paths) {
+  /** @type {Map<string, string>} */
+  const numbers = new Map();
+  const number = (/** @type {string} */ hash) => {
+    if (!numbers.has(hash)) numbers.set(hash, String(numbers.size).padStart(hash.length, "0"));
+    return /** @type {string} */ (numbers.get(hash));
+  };
+  // As Latin-1 every byte is a character, and comes back as it was.
+  for (const path of paths) {
+    writeFileSync(path, readFileSync(path, "latin1").replace(/(?<=__wbg_\w+_)[0-9a-f]{16}\b/g, number), "latin1");
+  }
 }
 
 /** Everything but the types, which `tsc` adds. */

@@ -27,6 +27,11 @@ pub use tokenizer::TokenizerCore;
 #[cfg(feature = "spans")]
 pub use write::write;
 
+/// A third of the code of the one in the standard library.
+#[cfg(not(target_feature = "atomics"))]
+#[global_allocator]
+static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+
 /// An error as JavaScript sees it.
 fn to_js_error(error: Error) -> JsValue {
     let js = js_sys::Error::new(error.message());

@@ -1,4 +1,4 @@
-//! The boundary to JavaScript: the only folder that names `wasm_bindgen`, `js_sys` and `serde_wasm_bindgen`.
+//! The boundary to JavaScript: the only folder that names `wasm_bindgen` and `js_sys`.
 //!
 //! Every method takes `&self`: after a trap, or when a callback calls in again, an object whose `&mut self` method
 //! was left half way would be dead. Every error crosses as a JavaScript `Error` with the code as its `code`.
@@ -17,6 +17,8 @@ mod write;
 use wasm_bindgen::prelude::*;
 
 use crate::Error;
+#[cfg(not(feature = "spans"))]
+use crate::report::Value;
 
 #[cfg(not(feature = "spans"))]
 pub use enricher::{EnricherCore, strip};
@@ -41,8 +43,30 @@ fn to_js_error(error: Error) -> JsValue {
 
 /// A plain JavaScript value: objects, arrays, numbers, strings.
 #[cfg(not(feature = "spans"))]
-fn to_js(value: &crate::report::Value<'_>) -> JsValue {
-    serde::Serialize::serialize(value, &serde_wasm_bindgen::Serializer::json_compatible()).unwrap_or(JsValue::UNDEFINED)
+fn to_js(value: &Value<'_>) -> JsValue {
+    match value {
+        Value::Nothing => JsValue::UNDEFINED,
+        Value::Text(text) => JsValue::from_str(text),
+        Value::Count(count) => JsValue::from_f64(*count as f64),
+        Value::Number(number) => JsValue::from_f64(*number),
+        Value::Flag(flag) => JsValue::from_bool(*flag),
+        Value::List(values) => {
+            let list = js_sys::Array::new();
+            for value in values {
+                list.push(&to_js(value));
+            }
+            list.into()
+        }
+        Value::Members(members) => {
+            let object = js_sys::Object::new();
+            for (key, value) in members {
+                if !matches!(value, Value::Nothing) {
+                    set(&object, key, &to_js(value));
+                }
+            }
+            object.into()
+        }
+    }
 }
 
 /// Sets a member of an object that was just made, which cannot fail.

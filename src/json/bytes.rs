@@ -6,7 +6,7 @@
 mod block;
 
 #[cfg(any(target_feature = "simd128", test))]
-pub(crate) use block::numbers_run;
+pub(crate) use block::{escapes_run, numbers_run};
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -58,6 +58,12 @@ pub(crate) fn digits_end(text: &[u8], at: usize) -> usize {
 #[cfg(not(any(target_feature = "simd128", test)))]
 pub(crate) fn numbers_run(_text: &[u8], at: usize) -> (usize, u32) {
     (at, 0)
+}
+
+/// How far the content of a string can be told to be right in blocks: nowhere, without blocks.
+#[cfg(not(any(target_feature = "simd128", test)))]
+pub(crate) fn escapes_run(_text: &[u8], at: usize) -> usize {
+    at
 }
 
 /// How many digits stand at `at`, and their value, if that is fewer than eight.
@@ -147,6 +153,54 @@ mod tests {
             assert_eq!(line_end(text, at), (first(&|byte| byte == b'\n') + 1).min(text.len()));
             assert_eq!(digits_end(text, at), first(&|byte| !byte.is_ascii_digit()));
         });
+    }
+
+    /// Pieces of strings, put together at random: a run ends where a look at each byte finds the first thing that is no plain
+    /// byte and no frequent escape, or a block before the end of the text.
+    #[test]
+    fn runs_of_escapes_are_those_of_the_grammar() {
+        const PIECES: [&[u8]; 16] = [
+            b"\\n",
+            b"\\\\",
+            b"\\\"",
+            b"\\t",
+            b"\\\\\\\"",
+            b"\\\\\\\\",
+            b"n",
+            b"text",
+            b"\xE3\x81\x84",
+            b" ",
+            b"\\\\n",
+            b"\\r",
+            b"\"",
+            b"\\u0041",
+            b"\\x",
+            b"\x1F",
+        ];
+        let mut seed = 3u64;
+        let mut longest = 0;
+        for _ in 0..100_000 {
+            let mut text = Vec::new();
+            while text.len() < 70 {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let count = if (seed >> 40) % 24 == 0 { PIECES.len() } else { 11 };
+                text.extend_from_slice(PIECES[(seed >> 50) as usize % count]);
+            }
+            let end = escapes_run(&text, 0);
+            let mut at = 0;
+            loop {
+                let is_escape = matches!(text.get(at..at + 2), Some([b'\\', b'n' | b't' | b'"' | b'\\']));
+                let step = if is_escape { 2 } else { 1 };
+                let is_plain = text.get(at).is_some_and(|&byte| byte >= 0x20 && byte != b'"' && byte != b'\\');
+                if at + step > text.len() / 16 * 16 || !is_escape && !is_plain {
+                    break;
+                }
+                at += step;
+            }
+            assert_eq!(end, at, "{}", String::from_utf8_lossy(&text));
+            longest = longest.max(end);
+        }
+        assert!(longest >= 64);
     }
 
     /// Pieces of lists, put together at random: what is a run in blocks is a list of numbers, and no more is one.

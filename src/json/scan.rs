@@ -4,7 +4,7 @@
 //! The grammar is RFC 8259 with the three literals that Python's `json` writes: `NaN`, `Infinity`, `-Infinity`.
 //! Bytes of 0x80 and above are taken inside strings as they are.
 
-use super::bytes::{digits_end, numbers_run, plain_end, plain_end_here, short_digits};
+use super::bytes::{digits_end, escapes_run, numbers_run, plain_end, plain_end_here, short_digits};
 use super::string::unescape;
 use crate::view::{key_hash, key_hash_in};
 
@@ -87,7 +87,8 @@ pub(crate) fn scan_from(
     if u32::try_from(text.len()).is_err() {
         return Err(ScanError { at: 0, what: "the text has 4 GiB or more" });
     }
-    let mut scanner = Scanner { text, at, count: nodes.len(), nodes, open: Vec::new(), max_depth, whole, what: "" };
+    let first = nodes.len();
+    let mut scanner = Scanner { text, at, first, count: first, nodes, open: Vec::new(), max_depth, whole, what: "" };
     if scanner.run().is_none() {
         return Err(ScanError { at: scanner.at, what: scanner.what });
     }
@@ -220,8 +221,9 @@ fn before_number(item: &[u8]) -> Option<usize> {
 struct Scanner<'t, 'n> {
     text: &'t [u8],
     at: usize,
-    /// The nodes, so many of them, and room for more behind them.
+    /// The nodes, so many of them, and room for more behind them. Those before `first` are of other texts.
     nodes: &'n mut Vec<Node>,
+    first: usize,
     count: usize,
     /// Indices of the arrays and objects that are still open.
     open: Vec<u32>,
@@ -406,6 +408,7 @@ impl Scanner<'_, '_> {
                 None => return self.error_at(at, "the text ends inside a string"),
             }
             has_escapes = true;
+            at = escapes_run(self.text, at);
         }
         self.at = at + 1;
         Some(has_escapes)
@@ -437,8 +440,10 @@ impl Scanner<'_, '_> {
 
     /// Makes room for more nodes, first for as many as most texts of this length have.
     fn grow(&mut self, node: Node) {
-        let more = (self.count / 2).max((self.text.len() / 24).min(4096)) + 8;
-        self.nodes.reserve_exact(more);
+        let more = ((self.count - self.first) / 2).max((self.text.len() / 24).min(4096)) + 8;
+        if self.nodes.capacity() < self.count + more {
+            self.nodes.reserve_exact(more.max(self.count / 2));
+        }
         self.nodes.resize(self.count + more, node);
     }
 

@@ -1,5 +1,8 @@
 //! Sixteen bytes at once: what each of them is, as a bit of a mask, the first byte the lowest.
 
+/// Every other bit, from the lowest on.
+const EVEN: u32 = 0x5555;
+
 /// Bytes of a block.
 pub(super) const LEN: usize = 16;
 
@@ -11,6 +14,15 @@ struct Classes {
     spaces: u32,
     points: u32,
     minuses: u32,
+}
+
+/// What stands in a block of a string's content.
+struct StringClasses {
+    quotes: u32,
+    backslashes: u32,
+    controls: u32,
+    /// Bytes that make an escape behind a backslash, of the more frequent ones.
+    letters: u32,
 }
 
 #[cfg(target_feature = "simd128")]
@@ -59,6 +71,17 @@ impl Block {
     }
 
     #[inline(always)]
+    fn string_classes(&self) -> StringClasses {
+        use core::arch::wasm32::{u8x16_bitmask, u8x16_lt, u8x16_splat, v128_or};
+        StringClasses {
+            quotes: u8x16_bitmask(self.equal(b'"')).into(),
+            backslashes: u8x16_bitmask(self.equal(b'\\')).into(),
+            controls: u8x16_bitmask(u8x16_lt(self.0, u8x16_splat(0x20))).into(),
+            letters: u8x16_bitmask(v128_or(self.equal(b'n'), self.equal(b't'))).into(),
+        }
+    }
+
+    #[inline(always)]
     fn classes(&self) -> Classes {
         use core::arch::wasm32::{u8x16_bitmask, u8x16_lt, u8x16_splat, u8x16_sub};
         let mask = |byte| u32::from(u8x16_bitmask(self.equal(byte)));
@@ -84,8 +107,21 @@ impl<'t> Block<'t> {
         text.get(at..)?.first_chunk().map(Block)
     }
 
+    fn mask(&self, is: &dyn Fn(u8) -> bool) -> u32 {
+        (0..LEN).fold(0, |mask, i| mask | u32::from(is(self.0[i])) << i)
+    }
+
+    fn string_classes(&self) -> StringClasses {
+        StringClasses {
+            quotes: self.mask(&|byte| byte == b'"'),
+            backslashes: self.mask(&|byte| byte == b'\\'),
+            controls: self.mask(&|byte| byte < 0x20),
+            letters: self.mask(&|byte| matches!(byte, b'n' | b't')),
+        }
+    }
+
     fn classes(&self) -> Classes {
-        let mask = |is: &dyn Fn(u8) -> bool| (0..LEN).fold(0, |mask, i| mask | u32::from(is(self.0[i])) << i);
+        let mask = |is: &dyn Fn(u8) -> bool| self.mask(is);
         Classes {
             digits: mask(&|byte| byte.is_ascii_digit()),
             zeros: mask(&|byte| byte == b'0'),
@@ -95,6 +131,33 @@ impl<'t> Block<'t> {
             minuses: mask(&|byte| byte == b'-'),
         }
     }
+}
+
+/// How far the content of a string, in which no escape ends at `at`, can be told to be right by looking at blocks: to the
+/// quote that ends it, a control character, or the backslash of a rarer escape or of a mistake, all as [`super::plain_end`]
+/// finds them; else to where too few bytes follow.
+pub(crate) fn escapes_run(text: &[u8], mut at: usize) -> usize {
+    // Whether the byte at `at` is the second of an escape, in the lowest bit.
+    let mut is_second = 0;
+    while let Some(block) = Block::at(text, at) {
+        let is = block.string_classes();
+        // In each run of backslashes every other one begins an escape. A sum carries from the first of a run that begins
+        // at an odd place to what stands behind the last, and tells these runs from the others.
+        let backslashes = is.backslashes & !is_second;
+        let behind = backslashes << 1 | is_second;
+        let odd = backslashes & !EVEN & !behind;
+        let sum = odd + backslashes;
+        let seconds = (EVEN ^ sum << 1) & behind;
+        let simple = is.quotes | is.backslashes | is.letters;
+        let stops = (is.quotes & !seconds | is.controls | seconds & !simple) & 0xFFFF;
+        if stops != 0 {
+            let stop = stops.trailing_zeros();
+            return at + stop as usize - (seconds >> stop & 1) as usize;
+        }
+        is_second = sum >> LEN;
+        at += LEN;
+    }
+    at - is_second as usize
 }
 
 /// How far a list of numbers, of which one is expected at `at`, can be told to be one by looking at blocks: to behind a

@@ -81,6 +81,19 @@ pub(crate) fn short_digits(text: &[u8], at: usize) -> Option<(usize, u32)> {
     Some((count, (fours.wrapping_mul(10_000 << 32 | 1) >> 32) as u32))
 }
 
+/// Appends a whole number.
+pub(crate) fn decimal_into(mut number: u64, out: &mut Vec<u8>) {
+    let start = out.len();
+    loop {
+        out.push(b'0' + (number % 10) as u8);
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out[start..].reverse();
+}
+
 /// Where the first byte stands that `marks` sets the highest bit of. Bits above that one may be wrong.
 #[inline(always)]
 fn find(text: &[u8], mut at: usize, marks: impl Fn(u64) -> u64) -> usize {

@@ -37,7 +37,12 @@ fn to_js_error(error: Error) -> JsValue {
 /// A plain JavaScript value: objects, arrays, numbers, strings.
 #[cfg(not(feature = "spans"))]
 fn to_js(value: &crate::report::Value<'_>) -> JsValue {
-    serde::Serialize::serialize(value, &serde_wasm_bindgen::Serializer::json_compatible()).unwrap_or(JsValue::UNDEFINED)
+    let number = |number: f64| js_sys::JSON::stringify(&number.into()).map_or(String::new(), String::from);
+    let mut json = Vec::new();
+    value.json_into(number, &mut json);
+    // Of what we write there is no mistake to be told.
+    let json = String::from_utf8(json).unwrap_or_default();
+    js_sys::JSON::parse(&json).unwrap_or(JsValue::UNDEFINED)
 }
 
 /// Sets a member of an object that was just made, which cannot fail.

@@ -4,12 +4,11 @@ use std::borrow::Cow;
 
 use super::super::Document;
 use super::super::span::{MAX_LISTS, role, shown};
-use super::values::decimal_into;
 use super::wire::{BYTES, FIXED64, Field, VARINT, bytes_into, next, numbers, varint};
 use super::{ATTRIBUTES, BOOL, DOUBLE, FACTS, INSIDE, INT, ITSELF, JSON, KEY_VALUES, LIST, Message, Node, OtlpProto};
 use super::{RESOURCE_SPANS, STRING, VALUES};
 use crate::base64::hex_into;
-use crate::json::{leaving, quote_into};
+use crate::json::{decimal_into, leaving, quote_into};
 use crate::view::{KeySet, Kind, MARK, Names, NodeId, Tree, Write, key_hash};
 
 impl OtlpProto<'_> {

@@ -26,6 +26,17 @@ pub(crate) fn plain_end_here(text: &[u8], #[allow(unused_mut)] mut at: usize) ->
     })
 }
 
+/// [`plain_end_here`] of a short string: a place up to there, with nothing but plain bytes before it.
+#[inline(always)]
+pub(crate) fn short_plain_end(text: &[u8], at: usize) -> usize {
+    #[cfg(target_feature = "simd128")]
+    if let Some(block) = block::Block::at(text, at) {
+        return at + (block.marks_in_strings() | 1 << block::LEN).trailing_zeros() as usize;
+    }
+    let _ = text;
+    at
+}
+
 /// [`plain_end_here`] as a function of its own, for all but the scanner.
 pub(crate) fn plain_end(text: &[u8], at: usize) -> usize {
     plain_end_here(text, at)

@@ -19,13 +19,16 @@ const PREFIXES: [(&str, &str); 8] = [
     ("response", "output"),
 ];
 
-/// Which of [`PREFIXES`] keys of some attributes begin with, as bits.
-fn beginnings(tree: &dyn Tree, attributes: NodeId) -> u32 {
+/// Which of [`PREFIXES`] keys of some attributes begin with, as bits; those of sources not.
+fn beginnings(tree: &dyn Tree, attributes: NodeId, sources: &[(&str, &'static str)]) -> u32 {
     let mut found = 0;
     if tree.kind(attributes) == Kind::Object {
         tree.keys(attributes, &mut |key| {
             for (i, (prefix, _)) in PREFIXES.iter().enumerate() {
-                if key.get(prefix.len()) == Some(&b'.') && key.starts_with(prefix.as_bytes()) {
+                if key.get(prefix.len()) == Some(&b'.')
+                    && key.starts_with(prefix.as_bytes())
+                    && !sources.iter().any(|(source, _)| source.as_bytes() == key)
+                {
                     found |= 1 << i;
                 }
             }
@@ -35,9 +38,9 @@ fn beginnings(tree: &dyn Tree, attributes: NodeId) -> u32 {
 }
 
 /// Whether something is flattened over the keys of some attributes that has no place among the `sources`: their keys, and
-/// what each is.
+/// what each is. One of them that is null has nothing in it, whether it is a source or flattened.
 pub(super) fn is_flattened(tree: &mut dyn Tree, attributes: NodeId, sources: &[(&str, &'static str)]) -> bool {
-    let mut found = beginnings(tree, attributes);
+    let mut found = beginnings(tree, attributes, sources);
     for (key, name) in sources {
         let source = if found == 0 { None } else { tree.member(attributes, key) };
         if source.is_some_and(|source| tree.kind(source) != Kind::Null) {
@@ -51,7 +54,7 @@ pub(super) fn is_flattened(tree: &mut dyn Tree, attributes: NodeId, sources: &[(
 
 /// Shows layouts what is flattened over the keys of some attributes, if the span has it nowhere else.
 pub(super) fn add_flattened(tree: &mut dyn Tree, attributes: &Place, view: &mut View) {
-    let found = beginnings(tree, attributes.node);
+    let found = beginnings(tree, attributes.node, &[]);
     for (i, &(prefix, name)) in PREFIXES.iter().enumerate() {
         let mut is_new = found >> i & 1 == 1;
         for (known, _) in &view.places {

@@ -42,6 +42,36 @@ pub(crate) fn plain_end(text: &[u8], at: usize) -> usize {
     plain_end_here(text, at)
 }
 
+/// Whether something that stands behind a quote in a text, up to the next quote or backslash, is what is looked for; or a
+/// character of ASCII is spelled by its number there (`\\u0070`), so that this cannot be told.
+#[inline(always)]
+pub(crate) fn any_behind_quote(text: &[u8], mut is_it: impl FnMut(usize, usize) -> bool) -> bool {
+    #[cfg(any(target_feature = "simd128", test))]
+    let (mut found, mut at, mut start) = block::behind_quotes(text, &mut is_it);
+    #[cfg(not(any(target_feature = "simd128", test)))]
+    let (mut found, mut at, mut start) = (false, 0usize, None);
+    found |= at.checked_sub(1).and_then(|before| text.get(before)) == Some(&b'\\') && is_ascii_number(text, at);
+    while !found && at < text.len() {
+        let end = plain_end(text, at);
+        let mark = text.get(end).copied().filter(|&byte| byte >= b' ');
+        if let Some(start) = start.take_if(|_| mark.is_some()) {
+            found = is_it(start, end);
+        }
+        at = end + 1;
+        match mark {
+            Some(b'"') => start = Some(at),
+            Some(_) => found |= is_ascii_number(text, at),
+            None => {}
+        }
+    }
+    found
+}
+
+/// Whether the number of a character of ASCII stands at `at`, behind a backslash.
+fn is_ascii_number(text: &[u8], at: usize) -> bool {
+    matches!(text.get(at..), Some([b'u', b'0', b'0', b'0'..=b'7', ..]))
+}
+
 /// Eight bytes of a string's content from `at` on, and how many of them stand before an escape or the end.
 #[inline(always)]
 pub(crate) fn plain_word(text: &[u8], at: usize) -> ([u8; 8], usize) {
@@ -225,6 +255,59 @@ mod tests {
             longest = longest.max(end);
         }
         assert!(longest >= 64);
+    }
+
+    /// What stands behind quotes in texts put together at random is what a look at each byte tells.
+    #[test]
+    fn tells_what_stands_behind_quotes() {
+        const PIECES: [&[u8]; 12] = [
+            b"\"",
+            b"\\\"",
+            b"\\\\\\\"",
+            b"key",
+            b"a longer key of many bytes",
+            b": ",
+            b",",
+            b"\n",
+            b"\\\\",
+            b"\\u00e9",
+            b"u",
+            b"\\u0041",
+        ];
+        let mut seed = 5u64;
+        let mut numbers = 0;
+        for _ in 0..50_000 {
+            let mut text = Vec::new();
+            let len = 20 + (seed >> 33) as usize % 60;
+            while text.len() < len {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let count = if (seed >> 40) % 16 == 0 { PIECES.len() } else { 11 };
+                text.extend_from_slice(PIECES[(seed >> 50) as usize % count]);
+            }
+            let mut expected = Vec::new();
+            for (at, _) in text.iter().enumerate().filter(|&(_, &byte)| byte == b'"') {
+                let rest = &text[at + 1..];
+                let len = rest.iter().position(|&byte| byte == b'"' || byte == b'\\');
+                expected.extend(len.map(|len| (at + 1, at + 1 + len)));
+            }
+            let has_number =
+                text.windows(4).any(|bytes| bytes == b"\\u00") && text.windows(5).any(|bytes| bytes == b"\\u004");
+            let mut told = Vec::new();
+            let found = any_behind_quote(&text, |start, end| {
+                told.push((start, end));
+                false
+            });
+            let shown = String::from_utf8_lossy(&text);
+            assert_eq!(found, has_number, "{shown}");
+            if !found {
+                assert_eq!(told, expected, "{shown}");
+            }
+            if let Some(&last) = expected.last().filter(|_| !found) {
+                assert!(any_behind_quote(&text, |start, end| (start, end) == last), "{shown}");
+            }
+            numbers += usize::from(found);
+        }
+        assert!(numbers > 1000);
     }
 
     /// Pieces of lists, put together at random: what is a run in blocks is a list of numbers, and no more is one.

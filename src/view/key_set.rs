@@ -1,7 +1,7 @@
 //! A few keys of which a value has one or none.
 
-use super::key_hash;
-use crate::json::plain_end;
+use super::key_hash_in;
+use crate::json::any_behind_quote;
 
 /// Keys by their hashes: that one of them is there may be wrong, that none is there is right.
 pub(crate) struct KeySet {
@@ -42,32 +42,8 @@ impl KeySet {
 
     /// Whether JSON text, or JSON in its strings to any depth, may have one of the keys: told without reading it. However
     /// often a text is escaped, a key in it stands between a quote and a backslash or a quote, unless one of its characters
-    /// is spelled by its number (`\u0070`), of which no more is asked.
+    /// is spelled by its number (`\u0070`).
     pub(crate) fn may_be_in(&self, text: &[u8]) -> bool {
-        // Where what may be a key begins.
-        let mut start = None;
-        let mut at = 0;
-        loop {
-            let end = plain_end(text, at);
-            if let Some(start) = start.take()
-                && self.has(key_hash(&text[start..end]))
-            {
-                return true;
-            }
-            at = end + 1;
-            match text.get(end) {
-                None => return !self.has_one_spelling,
-                Some(b'"') => start = Some(at),
-                Some(b'\\') => match text.get(at..) {
-                    Some([b'"', ..]) => {
-                        at += 1;
-                        start = Some(at);
-                    }
-                    Some([b'u', b'0', b'0', b'0'..=b'7', ..]) => return true,
-                    _ => {}
-                },
-                Some(_) => {}
-            }
-        }
+        !self.has_one_spelling || any_behind_quote(text, |start, end| self.has(key_hash_in(text, start, end)))
     }
 }

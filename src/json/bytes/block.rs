@@ -23,6 +23,8 @@ struct StringClasses {
     controls: u32,
     /// Bytes that make an escape behind a backslash, of the more frequent ones.
     letters: u32,
+    /// The first byte behind the backslash of a character that is spelled by its number.
+    us: u32,
 }
 
 #[cfg(target_feature = "simd128")]
@@ -78,6 +80,7 @@ impl Block {
             backslashes: u8x16_bitmask(self.equal(b'\\')).into(),
             controls: u8x16_bitmask(u8x16_lt(self.0, u8x16_splat(0x20))).into(),
             letters: u8x16_bitmask(v128_or(self.equal(b'n'), self.equal(b't'))).into(),
+            us: u8x16_bitmask(self.equal(b'u')).into(),
         }
     }
 
@@ -117,6 +120,7 @@ impl<'t> Block<'t> {
             backslashes: self.mask(&|byte| byte == b'\\'),
             controls: self.mask(&|byte| byte < 0x20),
             letters: self.mask(&|byte| matches!(byte, b'n' | b't')),
+            us: self.mask(&|byte| byte == b'u'),
         }
     }
 
@@ -158,6 +162,44 @@ pub(crate) fn escapes_run(text: &[u8], mut at: usize) -> usize {
         at += LEN;
     }
     at - is_second as usize
+}
+
+/// Tells what stands behind each quote, up to the next quote or backslash, as far as blocks go: where it begins and ends. Ends
+/// early if that gives true, or at a character that is ASCII and spelled by its number. Gives whether it did, up to where
+/// the text was looked at, and where what is not told yet begins.
+#[inline(always)]
+pub(super) fn behind_quotes(text: &[u8], mut tell: impl FnMut(usize, usize) -> bool) -> (bool, usize, Option<usize>) {
+    let (mut at, mut start, mut is_behind_backslash) = (0, None, 0);
+    while let Some(block) = Block::at(text, at) {
+        let is = block.string_classes();
+        let (mut quotes, marks) = (is.quotes, is.quotes | is.backslashes);
+        let mut numbers = is.us & (is.backslashes << 1 | is_behind_backslash);
+        is_behind_backslash = is.backslashes >> (LEN - 1);
+        while numbers != 0 {
+            if super::is_ascii_number(text, at + numbers.trailing_zeros() as usize) {
+                return (true, at, start);
+            }
+            numbers &= numbers - 1;
+        }
+        if marks != 0
+            && let Some(start) = start.take()
+            && tell(start, at + marks.trailing_zeros() as usize)
+        {
+            return (true, at, None);
+        }
+        while quotes != 0 {
+            let quote = quotes.trailing_zeros();
+            quotes &= quotes - 1;
+            let (behind, rest) = (at + quote as usize + 1, marks >> quote >> 1);
+            if rest == 0 {
+                start = Some(behind);
+            } else if tell(behind, behind + rest.trailing_zeros() as usize) {
+                return (true, at, None);
+            }
+        }
+        at += LEN;
+    }
+    (false, at, start)
 }
 
 /// How far a list of numbers, of which one is expected at `at`, can be told to be one by looking at blocks: to behind a

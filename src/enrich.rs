@@ -268,7 +268,10 @@ fn enrich_field(
         return Err(Refusal::new("no_tokenizer", what));
     };
     field.tokenizer = Some(pattern.to_owned());
-    field.unknown = Unknown::among(&target.ids.ids, |id| tokenizer.contains(id));
+    let ids = &target.ids.ids;
+    if !tokenizer.contains_all(ids) {
+        field.unknown = Unknown::among(ids, |id| tokenizer.contains(id));
+    }
     let text = decode(&target.ids, tokenizer, options)?;
     done.left = target.of;
     done.sources = std::mem::take(&mut target.sources);

@@ -4,7 +4,7 @@
 mod key_set;
 
 use crate::json::double::print::double_into;
-use crate::json::quote_into;
+use crate::json::{decimal_into, quote_into};
 
 pub(crate) use key_set::KeySet;
 
@@ -279,6 +279,15 @@ pub(crate) fn object_into(tree: &mut dyn Tree, members: &[(String, NodeId)], out
     out.push(b'}');
 }
 
+/// The address of an element of a list.
+pub(crate) fn numbered(list: &str, index: usize) -> String {
+    let mut path = Vec::with_capacity(list.len() + 8);
+    path.extend_from_slice(list.as_bytes());
+    path.push(b'/');
+    decimal_into(index as u64, &mut path);
+    String::from_utf8(path).unwrap_or_default()
+}
+
 /// A value and its address in the body, a JSON Pointer with the extra steps of a layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -338,7 +347,7 @@ impl Place {
         if first.is_some_and(|first| tree.kind(first) != Kind::Number) {
             for (i, node) in tree.elements(self.node).into_iter().enumerate() {
                 if tree.kind(node) == Kind::Object {
-                    objects.push(self.then(node, &format!("/{i}")));
+                    objects.push(Place { node, path: numbered(&self.path, i) });
                 }
             }
         }

@@ -2,7 +2,7 @@
 
 use super::dotted::add_flattened;
 use super::{has_none, has_room, string_member};
-use crate::view::{KeySet, Keys, Kind, NodeId, Place, Tree, View, key_hash};
+use crate::view::{KeySet, Keys, Kind, NodeId, Place, Tree, View, key_hash, numbered};
 
 /// What a record has that is a span of `read` in JavaScript. Of such a one the places are JSON in strings; of others a text
 /// is a text, unless a layout says otherwise.
@@ -45,7 +45,7 @@ pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str, wanted: Optio
         Kind::Array if tree.element(root, 0).is_some_and(|first| tree.kind(first) != Kind::Number) => {
             for (i, node) in tree.elements(root).into_iter().enumerate() {
                 if has_room(&views) && tree.kind(node) == Kind::Object {
-                    views.push(view(tree, node, format!("{path}/{i}"), wanted));
+                    views.push(view(tree, node, numbered(path, i), wanted));
                 }
             }
         }

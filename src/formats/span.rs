@@ -2,7 +2,7 @@
 
 use super::dotted::add_flattened;
 use super::{has_none, has_room, string_at, string_member};
-use crate::view::{KeySet, Kind, NodeId, Place, Tree, View};
+use crate::view::{KeySet, Kind, NodeId, Place, Tree, View, numbered};
 
 /// What leads to spans, in both spellings of OTLP and in what MLflow's server gives: requests, traces.
 pub(super) const CONTAINERS: [&str; 10] = [
@@ -95,7 +95,7 @@ impl Finder<'_> {
         if let Some(spans) = self.member(&at, SPANS) {
             for (i, node) in self.tree.elements(spans.node).into_iter().enumerate() {
                 if has_room(&self.views) {
-                    self.span(Place { node, path: [&spans.path, "/", &i.to_string()].concat() }, resource);
+                    self.span(Place { node, path: numbered(&spans.path, i) }, resource);
                 }
             }
         }
@@ -114,7 +114,7 @@ impl Finder<'_> {
     fn elements(&mut self, list: &Place) -> Vec<Place> {
         let mut elements = Vec::new();
         for (i, node) in self.tree.elements(list.node).into_iter().enumerate() {
-            elements.push(Place { node, path: [&list.path, "/", &i.to_string()].concat() });
+            elements.push(Place { node, path: numbered(&list.path, i) });
         }
         elements
     }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::Document;
 use crate::json::{Edits, Json, ScanError, TOO_DEEP, line_end, skip_space};
 use crate::limits::Limits;
-use crate::view::{KeySet, Kind, NodeId, Tree, Write};
+use crate::view::{KeySet, Kind, NodeId, Tree, Write, numbered};
 use crate::{Error, ErrorCode};
 
 /// A JSON value and the edits that were noted for it.
@@ -117,7 +117,7 @@ pub(crate) fn rewrite<'b>(
         if skip_space(line, start) == line.len() {
             continue;
         }
-        let path = format!("/{index}");
+        let path = numbered("", index);
         index += 1;
         match Json::scan_with(std::mem::take(&mut nodes), line, start, limits.depth) {
             Ok(json) => {
@@ -126,7 +126,7 @@ pub(crate) fn rewrite<'b>(
                 let JsonDocument { json, edits, .. } = document;
                 if !edits.is_empty() {
                     out.extend_from_slice(&body[copied..at]);
-                    out.append(&mut json.render(edits));
+                    json.render_into(edits, &mut out);
                     copied = end;
                 }
                 nodes = json.into_nodes();

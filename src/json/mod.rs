@@ -187,7 +187,16 @@ impl<'t> Json<'t> {
 
     /// The last member of an object with this key: key and value.
     pub(crate) fn find_member(&self, object: NodeId, wanted: &str) -> Option<(NodeId, NodeId)> {
-        self.pairs(object).filter(|&(key, _)| self.has_key(key, wanted)).last()
+        let Node { tag: Tag::Object, next: end, .. } = self.node(object) else { return None };
+        let hash = key_hash(wanted.as_bytes());
+        let (mut found, mut key) = (None, object + 1);
+        while key < end {
+            if self.node(key).next == hash && self.has_key(key, wanted) {
+                found = Some((key, key + 1));
+            }
+            key = self.after(key + 1);
+        }
+        found
     }
 
     /// Tells the numbers of a list of OTLP/JSON's numbers that has no nodes for them; false for another value.

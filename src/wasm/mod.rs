@@ -17,8 +17,6 @@ mod write;
 use wasm_bindgen::prelude::*;
 
 use crate::Error;
-#[cfg(not(feature = "spans"))]
-use crate::report::Value;
 
 #[cfg(not(feature = "spans"))]
 pub use enricher::{EnricherCore, strip};
@@ -43,30 +41,13 @@ fn to_js_error(error: Error) -> JsValue {
 
 /// A plain JavaScript value: objects, arrays, numbers, strings.
 #[cfg(not(feature = "spans"))]
-fn to_js(value: &Value<'_>) -> JsValue {
-    match value {
-        Value::Nothing => JsValue::UNDEFINED,
-        Value::Text(text) => JsValue::from_str(text),
-        Value::Count(count) => JsValue::from_f64(*count as f64),
-        Value::Number(number) => JsValue::from_f64(*number),
-        Value::Flag(flag) => JsValue::from_bool(*flag),
-        Value::List(values) => {
-            let list = js_sys::Array::new();
-            for value in values {
-                list.push(&to_js(value));
-            }
-            list.into()
-        }
-        Value::Members(members) => {
-            let object = js_sys::Object::new();
-            for (key, value) in members {
-                if !matches!(value, Value::Nothing) {
-                    set(&object, key, &to_js(value));
-                }
-            }
-            object.into()
-        }
-    }
+fn to_js(value: &crate::report::Value<'_>) -> JsValue {
+    let number = |number: f64| js_sys::JSON::stringify(&number.into()).map_or(String::new(), String::from);
+    let mut json = Vec::new();
+    value.json_into(number, &mut json);
+    // Of what we write there is no mistake to be told.
+    let json = String::from_utf8(json).unwrap_or_default();
+    js_sys::JSON::parse(&json).unwrap_or(JsValue::UNDEFINED)
 }
 
 /// Sets a member of an object that was just made, which cannot fail.

@@ -1,6 +1,7 @@
 /** One request and its answer. */
 import { Readable } from "node:stream";
 import { answerOfUnknownLength, answerWithBody, backwards, hasBody, isChunked, pairs, replaced, towards, trailersWithBody, valueOf, withBody, without } from "./headers.js";
+import { undecoded } from "../enrichment/outcome.js";
 import { openable } from "./encodings.js";
 import { Allowance, hold } from "./held.js";
 import { isPlainLines, pieces } from "./lines.js";
@@ -128,7 +129,7 @@ export class Exchange {
     const started = performance.now();
     const { chunks, reason } = await hold(stream, this.#allowance, Number(valueOf(headers, "content-length") ?? 0));
     if (reason) {
-      this.#undecoded(reason, "the body has no room", started);
+      this.#undecoded(undecoded(reason, "the body has no room"), started);
       return { headers, chunks, isWhole: false };
     }
     const trailers = stream.rawTrailers;
@@ -146,9 +147,11 @@ export class Exchange {
   async #rewrite(chunks, headers) {
     const started = performance.now();
     const { signal } = this.#gone;
-    const { result, body } = await rewrite(this.#context, { chunks, headers, url: this.#request.url ?? "", signal });
+    // Who reads asks for what is stored, all of it.
+    const sampling = this.#route?.kind === "write" ? "decode" : undefined;
+    const { result, body } = await rewrite(this.#context, { chunks, headers, url: this.#request.url ?? "", signal, sampling });
     if (signal.aborted) throw new Error("the client has gone");
-    if (result.outcome === "undecoded") return void this.#undecoded(result.reason, result.message, started);
+    if (result.outcome === "undecoded") return void this.#undecoded(result, started);
     this.#said.outcome = result.outcome;
     for (const { code } of result.warnings) this.#said.warnings.add(code);
     this.#context.metrics.enriched(this.#labels, result, seconds(started));
@@ -156,13 +159,13 @@ export class Exchange {
   }
 
   /**
-   * @param {import("../types.js").Undecoded} reason
-   * @param {string} message
+   * @param {ReturnType<typeof undecoded>} result
    * @param {number} started
    */
-  #undecoded(reason, message, started) {
+  #undecoded(result, started) {
+    const { reason, message } = result;
     this.#said.outcome = reason;
-    this.#context.metrics.enriched(this.#labels, { outcome: "undecoded", reason, message }, seconds(started));
+    this.#context.metrics.enriched(this.#labels, result, seconds(started));
     const level = reason === "not_sampled" ? "debug" : "warn";
     this.#context.log[level]({ ...this.#labels, reason, cause: message }, "a body goes on as it came");
   }
@@ -256,7 +259,7 @@ export class Exchange {
     for await (const { bytes, isWhole } of pieces(incoming, this.#context.configuration.limits.bodyBytes)) {
       const reason = isWhole ? this.#allowance.take(bytes.length) : "too_large";
       // Of a long line, once.
-      if (reason && (isWhole || wasWhole)) this.#undecoded(reason, "the lines have no room", performance.now());
+      if (reason && (isWhole || wasWhole)) this.#undecoded(undecoded(reason, "the lines have no room"), performance.now());
       yield (reason ? undefined : await this.#rewrite([bytes], headers)) ?? bytes;
       this.#allowance.release();
       wasWhole = isWhole;

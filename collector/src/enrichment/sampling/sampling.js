@@ -1,10 +1,10 @@
 /**
  * What sampling makes of a body, in the thread that enriches it: its pieces (spans, calls, entries) are in or out, each by its sample.
  *
- * A piece that does not tell its sample goes with the last one of its trace that did, in any body, for as long as that is remembered; the
- * second half of a Weave call goes with the first. Where nothing is known the id of the trace decides, and where there is none the piece is
- * in. MLflow's OTLP spans tell nothing: their trace info does, for all spans that come after it. What cannot be cut into pieces is in
- * whole, and a piece of several samples is in if one of them is.
+ * A piece that does not tell its sample goes with one of its trace that did, in any body; the second half of a Weave call goes with the
+ * first. Where nothing is known the id of the trace decides, and where there is none the piece is in. What was decided of a trace stays, for
+ * as long as it is remembered, so that it has its texts everywhere or nowhere. MLflow's OTLP spans tell nothing: their trace info does, if
+ * it comes before them. What cannot be cut into pieces is in whole, and a piece of several samples is in if one of them is.
  */
 import { KnownTraces } from "./known-traces.js";
 import { cutBody } from "./pieces.js";
@@ -54,10 +54,9 @@ export class Sampling {
     const byId = new Map();
     // One span of a trace may tell the sample of all, in this body and in later ones.
     for (const { traceId, samples } of pieces) {
-      if (traceId !== undefined && samples.length > 0) byId.set(traceId, isAnyIn(samples));
+      if (traceId !== undefined && samples.length > 0) byId.set(traceId, this.#known.get(traceId) ?? isAnyIn(samples));
     }
-    for (const [traceId, answer] of byId) this.#known.set(traceId, answer);
-    return pieces.map(({ traceId, id, samples, isStart }) => {
+    const answers = pieces.map(({ traceId, id, samples, isStart }) => {
       const name = traceId ?? id;
       // What says nothing of itself at all is in.
       const byName = () => name === undefined || remembered(byId, name, () => this.#known.get(name) ?? isIn(traceKey(name)));
@@ -65,6 +64,8 @@ export class Sampling {
       if (isStart && id !== undefined) this.#known.set(id, answer);
       return answer;
     });
+    for (const [name, answer] of byId) this.#known.set(name, answer);
+    return answers;
   }
 }
 

@@ -277,7 +277,9 @@ fn enrich_field(
     done.sources = std::mem::take(&mut target.sources);
     let short = options.max_text_chars.and_then(|most| shortened(&text, most));
     field.status = status(&target, &text, short.as_ref(), options.existing, field);
-    done.stays = drop::why_stays(field, &text);
+    if options.drop_ids {
+        done.stays = drop::why_stays(field, &text);
+    }
     let Target { object, key, before, .. } = target;
     Ok((field.status != Status::Kept).then_some(Write { object, key, before, text: short.unwrap_or(text) }))
 }

@@ -20,10 +20,7 @@ pub(crate) fn plain_end_here(text: &[u8], #[allow(unused_mut)] mut at: usize) ->
     if block::skip(text, &mut at, |block| block.marks_in_strings()) {
         return at;
     }
-    find(text, at, |word| {
-        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
-        control | equal(word, b'"') | equal(word, b'\\')
-    })
+    find(text, at, marks_in_strings)
 }
 
 /// [`plain_end_here`] of a short string: a place up to there, with nothing but plain bytes before it.
@@ -78,6 +75,21 @@ pub(crate) fn plain_word(text: &[u8], at: usize) -> ([u8; 8], usize) {
     let word = word(text, at);
     let plain = (equal(word, b'\\').trailing_zeros() / 8) as usize;
     (word.to_le_bytes(), plain.min(text.len() - at))
+}
+
+/// Eight bytes of a text from `at` on, and how many of them stand before one that must be escaped or the end.
+#[inline(always)]
+pub(crate) fn unescaped_word(text: &[u8], at: usize) -> ([u8; 8], usize) {
+    let word = word(text, at);
+    let plain = (marks_in_strings(word).trailing_zeros() / 8) as usize;
+    (word.to_le_bytes(), plain.min(text.len() - at))
+}
+
+/// Marks quotes, backslashes and control characters; above the first perhaps others.
+#[inline(always)]
+fn marks_in_strings(word: u64) -> u64 {
+    let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
+    control | equal(word, b'"') | equal(word, b'\\')
 }
 
 /// Where the line that starts at `at` ends, its line feed included.

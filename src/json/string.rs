@@ -153,6 +153,15 @@ impl Unit {
     }
 }
 
+/// The parts, one after the other: what `concat` gives, in a tenth of its code.
+pub(crate) fn joined(parts: &[&str]) -> String {
+    let mut all = String::new();
+    for part in parts {
+        all.push_str(part);
+    }
+    all
+}
+
 /// The value of the four hexadecimal digits of the escape at `at`; 0 where there are none.
 fn hex4(raw: &[u8], at: usize) -> u32 {
     let digits = raw.get(at + 2..at + 6).and_then(|digits| std::str::from_utf8(digits).ok());

@@ -248,7 +248,7 @@ mod tests {
             let mut text = Vec::new();
             while text.len() < 70 {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let count = if (seed >> 40) % 24 == 0 { PIECES.len() } else { 11 };
+                let count = if (seed >> 40).is_multiple_of(24) { PIECES.len() } else { 11 };
                 text.extend_from_slice(PIECES[(seed >> 50) as usize % count]);
             }
             let end = escapes_run(&text, 0);
@@ -292,7 +292,7 @@ mod tests {
             let len = 20 + (seed >> 33) as usize % 60;
             while text.len() < len {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let count = if (seed >> 40) % 16 == 0 { PIECES.len() } else { 11 };
+                let count = if (seed >> 40).is_multiple_of(16) { PIECES.len() } else { 11 };
                 text.extend_from_slice(PIECES[(seed >> 50) as usize % count]);
             }
             let mut expected = Vec::new();

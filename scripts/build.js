@@ -4,6 +4,7 @@
  *   node scripts/build.js
  *   node scripts/build.js --check-size    fails if a module of pkg/ is larger than its limit
  */
+import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
 import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
@@ -31,10 +32,10 @@ const SIMD = "-Ctarget-feature=+simd128";
 /**
  * Functions that are called once stay functions: put into their caller they compress worse. Nothing has an address below
  * 1024, where the stack would end, so that an addition to an address can go into the load. The sections that say what made the
- * module are for tools.
+ * module are for tools. Control flow that is taken apart and put together anew is smaller, with what that lets be found after it.
  */
 const OPTIMISE = ["--enable-simd", "-O3", "--one-caller-inline-max-function-size", "0", "--low-memory-unused"];
-OPTIMISE.push("--strip-target-features", "--strip-producers");
+OPTIMISE.push("--flatten", "--rereloop", "-O3", "-O3", "--strip-target-features", "--strip-producers");
 const GLUE = join(ROOT, "target/glue");
 const PKG = join(ROOT, "pkg");
 
@@ -55,8 +56,9 @@ function buildFlavour(name, { features, inline }) {
   const target = join(ROOT, "target", `wasm-${name}`);
   step(`compiling ${name}`);
   const build = ["build", "--profile", "wasm", "--locked", "--lib", "--target", "wasm32-unknown-unknown", "--target-dir", target];
-  // Messages of a panic hold paths of sources: not those of the machine that built the module.
-  const remap = [ROOT, homedir()].map((path) => `--remap-path-prefix=${path}=`);
+  // Messages of a panic hold paths of sources: not those of the machine that built the module. The last that fits counts.
+  const library = join(execFileSync("rustc", ["--print", "sysroot"], { encoding: "utf8" }).trim(), "lib/rustlib/src/rust/library");
+  const remap = [ROOT, homedir(), library].map((path) => `--remap-path-prefix=${path}=`);
   run("cargo", [...build, ...features], { env: { CARGO_ENCODED_RUSTFLAGS: [...remap, INLINE, SIMD].join("\x1f") } });
   const wasm = join(target, "wasm32-unknown-unknown/wasm/token2text.wasm");
   const stamp = join(target, "bound.sha256");

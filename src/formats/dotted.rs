@@ -1,6 +1,7 @@
 //! Inputs and outputs that stand in no value of their own, but flattened over dotted keys among the attributes.
 
 use super::string_member;
+use crate::json::joined;
 use crate::view::{Flattened, Kind, NodeId, Place, Tree, View};
 
 /// What the keys begin with, and what they are of; most telling first. Not among them are OpenInference's
@@ -65,7 +66,7 @@ pub(super) fn add_flattened(tree: &mut dyn Tree, attributes: &Place, view: &mut 
         }
         if is_new {
             if view.model.is_none() {
-                view.model = string_member(tree, attributes.node, &[prefix, ".model"].concat());
+                view.model = string_member(tree, attributes.node, &joined(&[prefix, ".model"]));
             }
             view.flattened.push(Flattened { name, prefix, object: attributes.clone() });
         }

@@ -2,6 +2,7 @@
 
 use super::dotted::add_flattened;
 use super::{has_none, has_room, string_at, string_member};
+use crate::json::joined;
 use crate::view::{KeySet, Kind, NodeId, Place, Tree, View, numbered};
 
 /// What leads to spans, in both spellings of OTLP and in what MLflow's server gives: requests, traces.
@@ -108,7 +109,7 @@ impl Finder<'_> {
 
     fn member(&mut self, object: &Place, key: &str) -> Option<Place> {
         let node = self.tree.member(object.node, key)?;
-        Some(Place { node, path: [&object.path, "/", key].concat() })
+        Some(Place { node, path: joined(&[&object.path, "/", key]) })
     }
 
     fn elements(&mut self, list: &Place) -> Vec<Place> {

@@ -2,6 +2,7 @@
 //! (`get_traces`), and the spans in them.
 
 use super::{add_place, has_room, string_member};
+use crate::json::joined;
 use crate::layouts::unescape_key;
 use crate::view::{Kind, Place, Tree, View};
 
@@ -55,7 +56,7 @@ pub(super) fn log_id(tree: &mut dyn Tree, entry: &Place, path: &str) -> (Option<
     let key = unescape_key(step).unwrap_or_default().into_owned();
     let run = string_member(tree, entry.node, "run_id").or_else(|| string_member(tree, entry.node, "run"));
     let (Some(run), Some(log)) = (run, string_member(tree, entry.node, "log_id")) else { return (None, key) };
-    let mut id = [&run, ":", &log, ":", &key].concat();
+    let mut id = joined(&[&run, ":", &log, ":", &key]);
     if let Some(index) = index {
         id.push(':');
         id.push_str(index);

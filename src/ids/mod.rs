@@ -166,15 +166,23 @@ impl Reader {
         self.out.ids.reserve((json.len() / 6).min(self.max - self.out.ids.len().min(self.max)));
         while json.get(at).is_some_and(|&byte| byte != b']') {
             // The common case first, without a look at anything else: a few digits, a comma, perhaps a space.
-            while let Some((len, id)) = short_digits(json, at).filter(|_| !kinds.1)
-                && json.get(at + len) == Some(&b',')
-                && self.out.ids.len() < self.max
-            {
-                self.out.ids.push(id);
+            let (mut batch, mut count) = ([0; 64], 0);
+            let room = if kinds.1 { 0 } else { self.max - self.out.ids.len().min(self.max) };
+            for place in batch.iter_mut().take(room) {
+                let Some((len, id)) = short_digits(json, at).filter(|(len, _)| json.get(at + len) == Some(&b','))
+                else {
+                    break;
+                };
+                *place = id;
+                count += 1;
                 at += len + 1;
                 at += usize::from(json.get(at) == Some(&b' '));
-                kinds.0 = true;
-                index += 1;
+            }
+            self.out.ids.extend_from_slice(batch.get(..count).unwrap_or_default());
+            kinds.0 |= count > 0;
+            index += count;
+            if count == batch.len() {
+                continue;
             }
             if matches!(json.get(at), None | Some(b']' | b' ' | b'\n' | b'\r' | b'\t')) {
                 at = skip_space(json, at);

@@ -20,10 +20,7 @@ pub(crate) fn plain_end_here(text: &[u8], #[allow(unused_mut)] mut at: usize) ->
     if block::skip(text, &mut at, |block| block.marks_in_strings()) {
         return at;
     }
-    find(text, at, |word| {
-        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
-        control | equal(word, b'"') | equal(word, b'\\')
-    })
+    find(text, at, marks_in_strings)
 }
 
 /// [`plain_end_here`] of a short string: a place up to there, with nothing but plain bytes before it.
@@ -44,10 +41,9 @@ pub(crate) fn plain_end(text: &[u8], at: usize) -> usize {
 
 /// Whether something that stands behind a quote in a text, up to the next quote or backslash, is what is looked for; or a
 /// character of ASCII is spelled by its number there (`\\u0070`), so that this cannot be told.
-#[inline(always)]
-pub(crate) fn any_behind_quote(text: &[u8], mut is_it: impl FnMut(usize, usize) -> bool) -> bool {
+pub(crate) fn any_behind_quote(text: &[u8], is_it: &mut dyn FnMut(usize, usize) -> bool) -> bool {
     #[cfg(any(target_feature = "simd128", test))]
-    let (mut found, mut at, mut start) = block::behind_quotes(text, &mut is_it);
+    let (mut found, mut at, mut start) = block::behind_quotes(text, &mut *is_it);
     #[cfg(not(any(target_feature = "simd128", test)))]
     let (mut found, mut at, mut start) = (false, 0usize, None);
     found |= at.checked_sub(1).and_then(|before| text.get(before)) == Some(&b'\\') && is_ascii_number(text, at);
@@ -78,6 +74,21 @@ pub(crate) fn plain_word(text: &[u8], at: usize) -> ([u8; 8], usize) {
     let word = word(text, at);
     let plain = (equal(word, b'\\').trailing_zeros() / 8) as usize;
     (word.to_le_bytes(), plain.min(text.len() - at))
+}
+
+/// Eight bytes of a text from `at` on, and how many of them stand before one that must be escaped or the end.
+#[inline(always)]
+pub(crate) fn unescaped_word(text: &[u8], at: usize) -> ([u8; 8], usize) {
+    let word = word(text, at);
+    let plain = (marks_in_strings(word).trailing_zeros() / 8) as usize;
+    (word.to_le_bytes(), plain.min(text.len() - at))
+}
+
+/// Marks quotes, backslashes and control characters; above the first perhaps others.
+#[inline(always)]
+fn marks_in_strings(word: u64) -> u64 {
+    let control = word.wrapping_sub(ONES * 0x20) & !word & HIGH;
+    control | equal(word, b'"') | equal(word, b'\\')
 }
 
 /// Where the line that starts at `at` ends, its line feed included.
@@ -237,7 +248,7 @@ mod tests {
             let mut text = Vec::new();
             while text.len() < 70 {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let count = if (seed >> 40) % 24 == 0 { PIECES.len() } else { 11 };
+                let count = if (seed >> 40).is_multiple_of(24) { PIECES.len() } else { 11 };
                 text.extend_from_slice(PIECES[(seed >> 50) as usize % count]);
             }
             let end = escapes_run(&text, 0);
@@ -281,7 +292,7 @@ mod tests {
             let len = 20 + (seed >> 33) as usize % 60;
             while text.len() < len {
                 seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let count = if (seed >> 40) % 16 == 0 { PIECES.len() } else { 11 };
+                let count = if (seed >> 40).is_multiple_of(16) { PIECES.len() } else { 11 };
                 text.extend_from_slice(PIECES[(seed >> 50) as usize % count]);
             }
             let mut expected = Vec::new();
@@ -293,7 +304,7 @@ mod tests {
             let has_number =
                 text.windows(4).any(|bytes| bytes == b"\\u00") && text.windows(5).any(|bytes| bytes == b"\\u004");
             let mut told = Vec::new();
-            let found = any_behind_quote(&text, |start, end| {
+            let found = any_behind_quote(&text, &mut |start, end| {
                 told.push((start, end));
                 false
             });
@@ -303,7 +314,7 @@ mod tests {
                 assert_eq!(told, expected, "{shown}");
             }
             if let Some(&last) = expected.last().filter(|_| !found) {
-                assert!(any_behind_quote(&text, |start, end| (start, end) == last), "{shown}");
+                assert!(any_behind_quote(&text, &mut |start, end| (start, end) == last), "{shown}");
             }
             numbers += usize::from(found);
         }

@@ -160,7 +160,11 @@ pub(crate) fn items(list: &[u8]) -> impl Iterator<Item = &[u8]> {
         if matches!(list.get(at), None | Some(b']')) {
             return None;
         }
-        let end = value_end(list, at);
+        // Masks are made of digits.
+        let end = match list.get(at..at + 2) {
+            Some([b'0'..=b'9', b',' | b']']) => at + 1,
+            _ => value_end(list, at),
+        };
         let item = &list[at..end];
         at = skip_space(list, end);
         if list.get(at) == Some(&b',') {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::bytes::{plain_end, plain_word};
+use super::bytes::{plain_end, plain_word, unescaped_word};
 
 /// The content of a string, given what stands between its quotes. A lone surrogate escape becomes the three bytes
 /// that UTF-8 would have for it (as in WTF-8), so that no two different strings have one content.
@@ -62,32 +62,41 @@ pub(crate) fn raw_offsets(raw: &[u8], offsets: &[usize]) -> Vec<usize> {
 /// Appends `text` as what stands between the quotes of a string: only what must be escaped is.
 pub(crate) fn escape_into(text: &[u8], out: &mut Vec<u8>) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
-    let mut at = 0;
     // For what most texts take.
     out.reserve(text.len() + text.len() / 8);
-    loop {
-        let end = plain_end(text, at);
-        out.extend_from_slice(&text[at..end]);
-        let Some(&byte) = text.get(end) else { return };
-        at = end + 1;
-        match byte {
-            b'"' => out.extend_from_slice(b"\\\""),
-            b'\\' => out.extend_from_slice(b"\\\\"),
-            b'\n' => out.extend_from_slice(b"\\n"),
-            b'\r' => out.extend_from_slice(b"\\r"),
-            b'\t' => out.extend_from_slice(b"\\t"),
-            0x08 => out.extend_from_slice(b"\\b"),
-            0x0C => out.extend_from_slice(b"\\f"),
-            _ => out.extend_from_slice(&[
-                b'\\',
-                b'u',
-                b'0',
-                b'0',
-                HEX[usize::from(byte >> 4)],
-                HEX[usize::from(byte & 15)],
-            ]),
+    // Filled eight bytes at a time: of those with something to escape what stands before it counts.
+    let (mut buffer, mut len) = ([0; 256], 0);
+    let mut at = 0;
+    while at < text.len() {
+        let (eight, plain) = unescaped_word(text, at);
+        if let Some(place) = buffer.get_mut(len..).and_then(|rest| rest.first_chunk_mut()) {
+            *place = eight;
+        }
+        at += plain;
+        len += plain;
+        if let Some(&byte) = text.get(at).filter(|_| plain < 8) {
+            let letter = match byte {
+                b'"' | b'\\' => byte,
+                b'\n' => b'n',
+                b'\r' => b'r',
+                b'\t' => b't',
+                0x08 => b'b',
+                0x0C => b'f',
+                _ => b'u',
+            };
+            let [high, low] = [HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]];
+            if let Some(place) = buffer.get_mut(len..).and_then(|rest| rest.first_chunk_mut()) {
+                *place = [b'\\', letter, b'0', b'0', high, low];
+            }
+            at += 1;
+            len += if letter == b'u' { 6 } else { 2 };
+        }
+        if len > buffer.len() - 16 {
+            out.extend_from_slice(&buffer[..len]);
+            len = 0;
         }
     }
+    out.extend_from_slice(&buffer[..len]);
 }
 
 /// Appends `text` as a JSON string with its quotes.
@@ -142,6 +151,15 @@ impl Unit {
         };
         Unit { bytes, content_len, raw_len }
     }
+}
+
+/// The parts, one after the other: what `concat` gives, in a tenth of its code.
+pub(crate) fn joined(parts: &[&str]) -> String {
+    let mut all = String::new();
+    for part in parts {
+        all.push_str(part);
+    }
+    all
 }
 
 /// The value of the four hexadecimal digits of the escape at `at`; 0 where there are none.

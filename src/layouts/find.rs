@@ -3,7 +3,7 @@
 use super::Pointer;
 use super::pointer::{split_first, unescape_key};
 use super::unfolded::Unfolded;
-use crate::json::string_content;
+use crate::json::{joined, string_content};
 use crate::view::{Keys, Kind, NodeId, Place, Tree, View};
 
 /// What a pointer found.
@@ -120,7 +120,7 @@ impl<'r> Finder<'r> {
             }
             Some((step, rest)) => {
                 if let Some(node) = self.step(from.node, step, rest) {
-                    let path = self.tree.address(&from, &["/", step].concat());
+                    let path = self.tree.address(&from, &joined(&["/", step]));
                     self.collect(Place { node, path }, rest, out);
                 }
             }

@@ -11,7 +11,7 @@ use super::sources::Source;
 use super::unfolded::Unfolded;
 use super::{Field, Join, Layout, Pointer};
 use crate::ids::{self, Ids, Refusal};
-use crate::json::{items, string_content};
+use crate::json::{items, joined, string_content};
 use crate::limits::Limits;
 use crate::report::{FieldReport, Warning};
 use crate::view::{Kind, Names, NodeId, Place, Text, Tree, View, json_into};
@@ -208,7 +208,7 @@ impl<'r> Resolver<'r> {
                 let number = place.path.bytes().rev().position(|byte| !byte.is_ascii_digit()).unwrap_or(0);
                 let of_list = place.path.get(..place.path.len() - number).unwrap_or_default();
                 let inside = located.path.get(place.path.len()..).unwrap_or_default();
-                report.path = [of_list, "*", inside].concat();
+                report.path = joined(&[of_list, "*", inside]);
             }
             _ => report.index = element.map(|(_, index)| index),
         }
@@ -467,7 +467,7 @@ impl<'r> Resolver<'r> {
     /// The last step of the text's place, marked where the object asks for it.
     fn text_step<'f>(&self, field: &'f Field, object: NodeId) -> Cow<'f, str> {
         let (step, mark) = (field.text.split_last().1, self.find.tree.mark(object));
-        if step.starts_with(mark) { Cow::Borrowed(step) } else { Cow::Owned([mark, step].concat()) }
+        if step.starts_with(mark) { Cow::Borrowed(step) } else { Cow::Owned(joined(&[mark, step])) }
     }
 
     /// The object that the text goes into: of what cannot be written into, the object around it or that of the span.

@@ -4,7 +4,7 @@
 use std::borrow::Cow;
 
 use super::pointer::split_first;
-use crate::json::{Json, python_to_json, string_content};
+use crate::json::{Json, joined, python_to_json, string_content};
 use crate::view::{Flattened, Kind, Names, NodeId, Place, Tree, View};
 
 /// What a node is has its topmost bits: a value of dotted keys, or one in a Python literal. Both are set in no node of the
@@ -72,7 +72,7 @@ impl<'r> Unfolded<'r> {
     pub(super) fn places(view: &View) -> Vec<(&'static str, Place)> {
         let mut places = Vec::new();
         for (i, Flattened { name, prefix, object }) in view.flattened.iter().enumerate() {
-            places.push((*name, object.then(DOTTED << SHIFT | i as NodeId, &["/", prefix].concat())));
+            places.push((*name, object.then(DOTTED << SHIFT | i as NodeId, &joined(&["/", prefix]))));
         }
         places
     }
@@ -141,7 +141,7 @@ impl<'r> Unfolded<'r> {
         if branch.is_list {
             return branch.children.get(step.parse::<usize>().ok()?).copied();
         }
-        self.by_key.get(&[&branch.key, ".", step].concat())
+        self.by_key.get(&joined(&[&branch.key, ".", step]))
     }
 
     /// What stands at a branch: the value that has its key, opened if it is an object in a string or a list of some.

@@ -8,6 +8,7 @@ use super::json::Reader;
 use super::spec::Decoder;
 use super::{limit_exceeded, quoted};
 use crate::Error;
+use crate::json::joined;
 
 /// Sequences may nest this deep, about as deep as the reference reads.
 const MAX_DEPTH: usize = 64;
@@ -76,7 +77,7 @@ fn add_sequence(fields: &Fields<'_>, depth: usize, decoder: &mut Decoder) -> Res
         if at > 0 {
             decoder.words.push_str(", ");
         }
-        let path = [fields.path, ".decoders[", &at.to_string(), "]"].concat();
+        let path = joined(&[fields.path, ".decoders[", &at.to_string(), "]"]);
         add(reader.value()?, &path, depth + 1, decoder)?;
         at += 1;
     }
@@ -105,7 +106,7 @@ fn metaspace(fields: &Fields<'_>) -> Result<Step, Error> {
 
 fn replace(fields: &Fields<'_>) -> Result<Step, Error> {
     let content = fields.string("content")?;
-    let path = [fields.path, ".pattern"].concat();
+    let path = joined(&[fields.path, ".pattern"]);
     let pattern = Fields::new(fields.get("pattern")?, &path)?;
     let is_single = !pattern.has_others && pattern.values.iter().flatten().count() == 1;
     if is_single && pattern.has("String") {
@@ -281,5 +282,5 @@ fn position(name: &str) -> Option<usize> {
 #[cold]
 #[inline(never)]
 fn invalid(path: &str, what: &[&str]) -> Error {
-    super::invalid(&[path, ": ", &what.concat(), "; check the file against the tokenizers library"])
+    super::invalid(&[path, ": ", &joined(what), "; check the file against the tokenizers library"])
 }

@@ -7,6 +7,7 @@ use std::borrow::Cow;
 
 use super::invalid;
 use crate::Error;
+use crate::json::joined;
 
 /// Arrays and objects may nest this deep. No tokenizer comes near it, and nothing here recurses, so the number only
 /// bounds the memory of the stack of open containers.
@@ -42,7 +43,7 @@ impl<'a> Reader<'a> {
     #[cold]
     #[inline(never)]
     fn fail_expected(&self, byte: u8) -> Error {
-        self.fail(&["expected '", char::from(byte).encode_utf8(&mut [0; 4]), "'"].concat())
+        self.fail(&joined(&["expected '", char::from(byte).encode_utf8(&mut [0; 4]), "'"]))
     }
 
     fn rest(&self) -> &'a [u8] {

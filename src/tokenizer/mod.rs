@@ -22,6 +22,7 @@ use table::Table;
 
 pub use set::TokenizerSet;
 
+use crate::json::joined;
 use crate::{Error, ErrorCode};
 
 /// What a vocabulary may take when it is decoded: so many bytes, and four times the file.
@@ -323,7 +324,7 @@ fn into_text(bytes: Vec<u8>) -> String {
 #[cold]
 #[inline(never)]
 fn invalid(what: &[&str]) -> Error {
-    Error::new(ErrorCode::InvalidTokenizer, what.concat())
+    Error::new(ErrorCode::InvalidTokenizer, joined(what))
 }
 
 #[cold]

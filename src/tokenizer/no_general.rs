@@ -1,6 +1,7 @@
 //! What stands in for [`general`](super::general) in a build without it: everything is refused, by name.
 
 use super::quoted;
+use crate::json::joined;
 use crate::{Error, ErrorCode};
 
 /// A step that cannot exist in this build.
@@ -30,6 +31,6 @@ pub(super) fn normalize(_normalizer: &str, contents: &[&str]) -> Result<Vec<Stri
 
 #[cold]
 fn missing(what: &[&str]) -> Error {
-    let what = [what.concat().as_str(), ", which needs the general engine; use a build that has it"].concat();
+    let what = joined(&[&joined(what), ", which needs the general engine; use a build that has it"]);
     Error::new(ErrorCode::EngineNotAvailable, what)
 }

@@ -1,6 +1,7 @@
 //! What a file seems to be when it is not a tokenizer.json, so that the error can say it.
 
 use super::{invalid, quoted};
+use crate::json::joined;
 use crate::{Error, ErrorCode};
 
 /// Refuses bytes that cannot be a tokenizer.json, naming what they seem to be.
@@ -97,5 +98,5 @@ fn is_rank_line(bytes: &[u8]) -> bool {
 
 fn unsupported(what: &str) -> Error {
     let rest = ", not a tokenizer.json; convert it, or fetch the tokenizer.json of the model";
-    Error::new(ErrorCode::UnsupportedTokenizer, ["the file seems to be ", what, rest].concat())
+    Error::new(ErrorCode::UnsupportedTokenizer, joined(&["the file seems to be ", what, rest]))
 }

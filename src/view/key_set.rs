@@ -24,7 +24,6 @@ impl KeySet {
         keys
     }
 
-    #[inline(always)]
     pub(crate) fn has(&self, hash: u32) -> bool {
         self.slots.get(self.slot(hash)).is_some_and(|&there| there == hash.max(1))
     }
@@ -44,6 +43,6 @@ impl KeySet {
     /// often a text is escaped, a key in it stands between a quote and a backslash or a quote, unless one of its characters
     /// is spelled by its number (`\u0070`).
     pub(crate) fn may_be_in(&self, text: &[u8]) -> bool {
-        !self.has_one_spelling || any_behind_quote(text, |start, end| self.has(key_hash_in(text, start, end)))
+        !self.has_one_spelling || any_behind_quote(text, &mut |start, end| self.has(key_hash_in(text, start, end)))
     }
 }

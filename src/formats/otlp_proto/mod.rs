@@ -279,8 +279,12 @@ impl OtlpProto<'_> {
 
     /// The field of a value that counts: the last.
     fn content(&self, value: NodeId) -> Option<Field> {
+        self.content_between(self.range(value))
+    }
+
+    /// As [`OtlpProto::content`], of a value that stands between two places.
+    fn content_between(&self, (mut at, end): (usize, usize)) -> Option<Field> {
         let mut content = None;
-        let (mut at, end) = self.range(value);
         while let Some(field) = next(self.body, &mut at, end) {
             let wire = match field.number {
                 BOOL | INT => VARINT,

@@ -281,7 +281,7 @@ impl Tree for OtlpProto<'_> {
             (JSON, node) => self.json.json(node),
             (ITSELF, value) if self.message(value) == Message::Value => {
                 let mut json = Vec::new();
-                self.json_into(value, MAX_LISTS, &mut json);
+                self.json_into(self.range(value), MAX_LISTS, &mut json);
                 Cow::Owned(json)
             }
             (ITSELF, other) => {

@@ -1,15 +1,15 @@
 //! Values as JSON, for those who read ids; texts as values.
 
-use super::wire::bytes_into;
+use super::wire::{BYTES, bytes_into, next};
 use super::{BOOL, DOUBLE, INT, KEY_VALUES, OtlpProto, STRING, VALUES};
 use crate::base64;
 use crate::json::{decimal_into, quote_into, text_into};
-use crate::view::{NodeId, Text};
+use crate::view::Text;
 
 impl OtlpProto<'_> {
-    /// Appends a value as JSON, with so many lists inside each other.
-    pub(super) fn json_into(&mut self, value: NodeId, lists: usize, out: &mut Vec<u8>) {
-        let Some(field) = self.content(value) else { return out.extend_from_slice(b"null") };
+    /// Appends the value between two places as JSON, with so many lists inside each other.
+    pub(super) fn json_into(&self, value: (usize, usize), lists: usize, out: &mut Vec<u8>) {
+        let Some(field) = self.content_between(value) else { return out.extend_from_slice(b"null") };
         let content = &self.body[field.start..field.end];
         match field.number {
             STRING => quote_into(content, out),
@@ -23,13 +23,16 @@ impl OtlpProto<'_> {
             DOUBLE => rough_double_into(content, out),
             VALUES if lists == 0 => out.extend_from_slice(b"[]"),
             VALUES => {
+                // Not by nodes: a mask or log-probabilities can be long.
                 out.push(b'[');
-                let list = self.container(value).unwrap_or(value);
-                for (i, child) in self.children(list).enumerate() {
-                    if i > 0 {
-                        out.push(b',');
+                let mut at = field.start;
+                while let Some(item) = next(self.body, &mut at, field.end) {
+                    if item.number == 1 && item.wire == BYTES {
+                        if out.last() != Some(&b'[') {
+                            out.push(b',');
+                        }
+                        self.json_into((item.start, item.end), lists - 1, out);
                     }
-                    self.json_into(child, lists - 1, out);
                 }
                 out.push(b']');
             }

@@ -13,7 +13,7 @@ impl Typed<'_, '_> {
     /// Closes the lists that were made.
     pub(super) fn finish(&mut self) {
         for content in std::mem::take(&mut self.made) {
-            self.insert(content, b"]".to_vec());
+            self.insert(content, b"]", b"");
         }
     }
 
@@ -23,8 +23,10 @@ impl Typed<'_, '_> {
     }
 
     /// Puts bytes behind the bracket or brace that a value begins with.
-    fn insert(&mut self, node: NodeId, bytes: Vec<u8>) {
+    fn insert(&mut self, node: NodeId, first: &[u8], second: &[u8]) {
         let at = self.stored().range(node).start + 1;
+        let mut bytes = first.to_vec();
+        bytes.extend_from_slice(second);
         self.put(node, at..at, bytes);
     }
 
@@ -106,7 +108,8 @@ impl Typed<'_, '_> {
                 _ => b",",
             };
             let pair_len = bytes.len();
-            bytes = [&bytes, &*self.filled(comma, b"", b""), space].concat();
+            bytes.extend_from_slice(&self.filled(comma, b"", b""));
+            bytes.extend_from_slice(space);
             let (document, comma) = (&mut *self.document, bytes.len() - pair_len);
             return document.json.put(first, start..start, bytes, comma, &mut document.edits);
         }
@@ -118,10 +121,10 @@ impl Typed<'_, '_> {
                 self.made.push(content);
             }
             let opening: &[u8] = if is_new { b"\"values\": [" } else { b"," };
-            return self.insert(content, [opening, &bytes].concat());
+            return self.insert(content, opening, &bytes);
         };
         let comma: &[u8] = if self.document.edits.fill(list) { b"," } else { b"" };
-        self.insert(list, [comma, &bytes].concat());
+        self.insert(list, comma, &bytes);
     }
 }
 

@@ -208,6 +208,7 @@ test-collector: build tools-test fetch-tokenizers collector/node_modules/.packag
 	@scripts/install-tools.sh nginx
 	@scripts/venv.sh collector > /dev/null
 	@scripts/venv.sh write > /dev/null
+	@scripts/venv.sh prometheus > /dev/null
 	node tests/collector/run.js
 	$(call done,collector tests)
 

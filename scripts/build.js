@@ -20,14 +20,21 @@ import { ROOT, fail, repository, run, step } from "./lib.js";
 const gzip = (/** @type {Buffer} */ bytes) => gzipSync(bytes, { level: 9 });
 /** @type {Record<string, Flavour>} */
 const FLAVOURS = {
-  slim: { features: ["--no-default-features"], inline: (bytes) => bytes, maxBrotli: 114_000 },
+  slim: { features: ["--no-default-features"], inline: (bytes) => bytes, maxBrotli: 110_000 },
   general: { features: [], inline: gzip },
   spans: { features: ["--no-default-features", "--features", "spans"], inline: gzip, maxBrotli: 100_000 },
 };
-/** For size alone nothing is inlined, not even an index; with this the small functions are. */
-const INLINE = "-Cllvm-args=-inline-threshold=25";
+/** For size alone nothing is inlined, not even an index; with this the smallest functions are. */
+const INLINE = "-Cllvm-args=-inline-threshold=15";
 /** Sixteen bytes a step (`src/json/bytes/block.rs`). */
 const SIMD = "-Ctarget-feature=+simd128";
+/**
+ * Functions that are called once stay functions: put into their caller they compress worse. Nothing has an address below
+ * 1024, where the stack would end, so that an addition to an address can go into the load. The sections that say what made the
+ * module are for tools.
+ */
+const OPTIMISE = ["--enable-simd", "-O3", "--one-caller-inline-max-function-size", "0", "--low-memory-unused"];
+OPTIMISE.push("--strip-target-features", "--strip-producers");
 const GLUE = join(ROOT, "target/glue");
 const PKG = join(ROOT, "pkg");
 
@@ -59,11 +66,29 @@ function buildFlavour(name, { features, inline }) {
   if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
   step(`binding and optimising ${name}`);
   run("wasm-bindgen", ["--target", "web", "--omit-default-module-path", "--out-dir", GLUE, "--out-name", name, wasm]);
-  // Functions that are called once stay functions: put into their caller they compress worse.
-  run("npx", ["--no-install", "wasm-opt", "--enable-simd", "-O3", "--one-caller-inline-max-function-size", "0", output, "-o", output]);
+  run("npx", ["--no-install", "wasm-opt", ...OPTIMISE, output, "-o", output]);
+  numberImports(output, join(GLUE, `${name}.js`));
   writeFileSync(join(GLUE, `${name}_inline.js`), `export default "${inline(readFileSync(output)).toString("base64")}";\n`);
   writeFileSync(join(GLUE, `${name}_inline.d.ts`), "declare const base64: string;\nexport default base64;\n");
   writeFileSync(stamp, digest);
+}
+
+/**
+ * The names of imports end in hashes, which do not compress: they become numbers of the same length, in the module and its glue.
+ *
+ * @param {string[]} paths
+ */
+function numberImports(...paths) {
+  /** @type {Map<string, string>} */
+  const numbers = new Map();
+  const number = (/** @type {string} */ hash) => {
+    if (!numbers.has(hash)) numbers.set(hash, String(numbers.size).padStart(hash.length, "0"));
+    return /** @type {string} */ (numbers.get(hash));
+  };
+  // As Latin-1 every byte is a character, and comes back as it was.
+  for (const path of paths) {
+    writeFileSync(path, readFileSync(path, "latin1").replace(/(?<=__wbg_\w+_)[0-9a-f]{16}\b/g, number), "latin1");
+  }
 }
 
 /** Everything but the types, which `tsc` adds. */

@@ -74,7 +74,7 @@ export async function showBackends(tokenizer) {
 
 /** @param {Backend} backend */
 async function install({ name, venv }) {
-  step(`${name} of .cache/venv-${venv}; the first time it is installed, which takes minutes`);
+  step(`${name}: .cache/venv-${venv}; the first time it is installed, which takes a while`);
   const isDone = await succeeds("scripts/venv.sh", [venv], { stdio: ["ignore", "ignore", "inherit"] });
   if (!isDone) throw new Error("it could not be installed; that needs Python 3.10 or newer and PyPI");
 }

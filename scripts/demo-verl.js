@@ -30,7 +30,11 @@ export async function startVerl(upstream) {
       for await (const info of reader.search()) traces.push(info);
       return Promise.all(traces.map(({ trace_id }) => reader.spans(trace_id)));
     },
-    address: () => `${upstream}/#/experiments/${traces[0].trace_location.mlflow_experiment?.experiment_id}/traces`,
+    // Of one rollout; its root has neither inputs nor outputs.
+    address() {
+      const [{ trace_id, trace_location }] = traces;
+      return `${upstream}/#/experiments/${trace_location.mlflow_experiment?.experiment_id}/traces?selectedEvaluationId=${trace_id}  (open LLMServerClient.generate)`;
+    },
     dispose: relay.close,
   };
 }

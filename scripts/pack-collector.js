@@ -18,8 +18,10 @@ Object.assign(manifest, repository());
 
 rmSync(PACKAGE, { recursive: true, force: true });
 mkdirSync(PACKAGE, { recursive: true });
-for (const name of [...manifest.files.filter((/** @type {string} */ name) => name !== "LICENSE"), "README.md"]) cpSync(join(SOURCE, name), join(PACKAGE, name), { recursive: true });
-cpSync(join(ROOT, "LICENSE"), join(PACKAGE, "LICENSE"));
+for (const name of [...manifest.files, "README.md"]) {
+  // The licence is that of the whole project.
+  cpSync(join(name === "LICENSE" ? ROOT : SOURCE, name), join(PACKAGE, name), { recursive: true });
+}
 writeFileSync(join(PACKAGE, "package.json"), `${JSON.stringify(manifest, null, 2)}\n`);
 run("npm", ["pack", "--silent", "--pack-destination", join(ROOT, "target"), PACKAGE], { stdio: ["ignore", "ignore", "inherit"] });
 console.log(join(ROOT, "target", `${manifest.name}-${manifest.version}.tgz`));

@@ -104,24 +104,24 @@ pub fn enrich_from(
     tokenizers: &TokenizerSet,
     options: &EnrichOptions,
 ) -> Result<Enriched, Error> {
-    let (body, report) = enrich_borrowed(body, origin, tokenizers, options)?;
+    let (body, report) = enrich_borrowed(body, origin, tokenizers, options, &Sieve::of(&options.layouts))?;
     Ok(Enriched { body: body.into_owned(), report })
 }
 
-/// As [`enrich_from`]; a body that stays as it is is not copied.
+/// As [`enrich_from`], with the sieve of the layouts; a body that stays as it is is not copied.
 pub(crate) fn enrich_borrowed<'b>(
     body: &'b [u8],
     origin: &Origin<'_>,
     tokenizers: &TokenizerSet,
     options: &EnrichOptions,
+    sieve: &Sieve,
 ) -> Result<(Cow<'b, [u8]>, Report), Error> {
     options.limits.check(body)?;
     let mut detected = detect(body, options.format, origin)?;
     let mut report = Report::default();
-    let sieve = Sieve::of(&options.layouts);
-    let body = rewrite(body, &mut detected, &options.limits, &mut |path, _, part| match part {
+    let body = rewrite(body, &mut detected, &options.limits, sieve.keys(), &mut |path, _, part| match part {
         Ok((document, views)) => {
-            for write in enrich_views(document, &views, tokenizers, options, &sieve, &mut report) {
+            for write in enrich_views(document, &views, tokenizers, options, sieve, &mut report) {
                 document.write(&write);
             }
         }
@@ -163,7 +163,7 @@ pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
 pub fn strip_from(body: &[u8], origin: &Origin<'_>, options: &EnrichOptions) -> Result<Vec<u8>, Error> {
     options.limits.check(body)?;
     let mut detected = detect(body, options.format, origin)?;
-    rewrite(body, &mut detected, &options.limits, &mut |_, _, part| {
+    rewrite(body, &mut detected, &options.limits, None, &mut |_, _, part| {
         let Ok((document, views)) = part else { return };
         for view in views {
             let (mut by_object, mut index) = (Vec::<(NodeId, Vec<_>)>::new(), Names::default());
@@ -268,13 +268,18 @@ fn enrich_field(
         return Err(Refusal::new("no_tokenizer", what));
     };
     field.tokenizer = Some(pattern.to_owned());
-    field.unknown = Unknown::among(&target.ids.ids, |id| tokenizer.contains(id));
+    let ids = &target.ids.ids;
+    if !tokenizer.contains_all(ids) {
+        field.unknown = Unknown::among(ids, |id| tokenizer.contains(id));
+    }
     let text = decode(&target.ids, tokenizer, options)?;
     done.left = target.of;
     done.sources = std::mem::take(&mut target.sources);
     let short = options.max_text_chars.and_then(|most| shortened(&text, most));
     field.status = status(&target, &text, short.as_ref(), options.existing, field);
-    done.stays = drop::why_stays(field, &text);
+    if options.drop_ids {
+        done.stays = drop::why_stays(field, &text);
+    }
     let Target { object, key, before, .. } = target;
     Ok((field.status != Status::Kept).then_some(Write { object, key, before, text: short.unwrap_or(text) }))
 }

@@ -63,11 +63,11 @@ pub fn read_from(body: &[u8], origin: &Origin<'_>, options: &ReadOptions) -> Res
     options.limits.check(body)?;
     let mut reader = Reader { options, spans: Vec::new(), halves: Names::default(), told: Told::default() };
     let mut detected = detect(body, options.format, origin)?;
-    rewrite(body, &mut detected, &options.limits, &mut |_, format, part| reader.part(format, part, true))?;
+    rewrite(body, &mut detected, &options.limits, None, &mut |_, format, part| reader.part(format, part, true))?;
     if let Some(infos) = &options.trace_infos {
         options.limits.check(infos)?;
         let mut detected = Detected { format: Format::Mlflow, rule: "asked for", other: None };
-        rewrite(infos, &mut detected, &options.limits, &mut |_, format, part| reader.part(format, part, false))?;
+        rewrite(infos, &mut detected, &options.limits, None, &mut |_, format, part| reader.part(format, part, false))?;
     }
     let Reader { mut spans, told, .. } = reader;
     for span in &mut spans {

@@ -1,8 +1,12 @@
 //! What a format shows of one span: a tree of values, and where in it the inputs, the output, the attributes
 //! and the events stand. Layouts read this and know nothing of the wire.
 
+mod key_set;
+
 use crate::json::double::print::double_into;
-use crate::json::quote_into;
+use crate::json::{decimal_into, quote_into};
+
+pub(crate) use key_set::KeySet;
 
 /// Marks the texts that stand among attributes, whose names everyone shares.
 pub(crate) const MARK: &str = "token2text.";
@@ -193,6 +197,11 @@ pub(crate) trait Tree {
     fn keys_inside(&self, _node: NodeId, _tell: &mut dyn FnMut(u32)) -> bool {
         false
     }
+    /// Whether some keys may be in a value: in its objects, as names of attributes, or in JSON in the strings that are its
+    /// members, or in all strings inside (`in_strings`). True where the tree cannot tell.
+    fn may_have(&self, _node: NodeId, _keys: &KeySet, _in_strings: bool) -> bool {
+        true
+    }
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId>;
     /// All elements of an array, in order.
     fn elements(&mut self, array: NodeId) -> Vec<NodeId>;
@@ -270,6 +279,15 @@ pub(crate) fn object_into(tree: &mut dyn Tree, members: &[(String, NodeId)], out
     out.push(b'}');
 }
 
+/// The address of an element of a list.
+pub(crate) fn numbered(list: &str, index: usize) -> String {
+    let mut path = Vec::with_capacity(list.len() + 8);
+    path.extend_from_slice(list.as_bytes());
+    path.push(b'/');
+    decimal_into(index as u64, &mut path);
+    String::from_utf8(path).unwrap_or_default()
+}
+
 /// A value and its address in the body, a JSON Pointer with the extra steps of a layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Place {
@@ -329,7 +347,7 @@ impl Place {
         if first.is_some_and(|first| tree.kind(first) != Kind::Number) {
             for (i, node) in tree.elements(self.node).into_iter().enumerate() {
                 if tree.kind(node) == Kind::Object {
-                    objects.push(self.then(node, &format!("/{i}")));
+                    objects.push(Place { node, path: numbered(&self.path, i) });
                 }
             }
         }
@@ -358,6 +376,8 @@ pub(crate) struct View {
     /// What holds it and tells of it: the resource of OTLP, the entry of Trackio's log that a trace is in, the trace that
     /// a span is in.
     pub around: Option<Place>,
+    /// No layout finds ids in the span, as its keys tell. Nothing else is known of it then.
+    pub has_none: bool,
     /// It is no span but what is told of a trace. Layouts look only into its places, if it has any.
     pub is_trace: bool,
     /// `inputs`, `output`, `attributes` and `events`, as far as they are there: what a pointer starts with.

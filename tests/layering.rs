@@ -33,7 +33,7 @@ const EVERYONE: [&str; 9] = ["base64", "error", "report", "span", "limits", "jso
 const WALLED: [(&str, &str); 5] = [
     ("wasm_bindgen", "src/wasm/"),
     ("js_sys", "src/wasm/"),
-    ("serde_wasm_bindgen", "src/wasm/"),
+    ("talc::", "src/wasm/"),
     ("tokenizers::", "src/tokenizer/general/"),
     ("serde_json", "src/tokenizer/general/"),
 ];

@@ -116,6 +116,30 @@ fn text_is_encoded_where_the_general_engine_was_asked_for() {
     assert_eq!(code(packed.encode("a", true)), "unsupported_tokenizer");
 }
 
+/// What a program in Rust takes of a report.
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct Field {
+    path: String,
+    text_path: String,
+    kind: String,
+    layout: String,
+    tokenizer: String,
+    ids: usize,
+    status: String,
+}
+
+#[wasm_bindgen_test]
+fn a_report_is_a_plain_object() {
+    let result = enricher("{}").enrich_body(br#"{"prompt_ids":[7,8]}"#, "", "").unwrap();
+    let report = get(&result, "report");
+    let [field]: [Field; 1] = serde_wasm_bindgen::from_value(get(&report, "fields")).unwrap();
+    let places = (&*field.path, &*field.text_path, &*field.kind);
+    assert_eq!(places, ("/prompt_ids", "/prompt_text", "prompt"));
+    let rest = (&*field.layout, &*field.tokenizer, field.ids, &*field.status);
+    assert_eq!(rest, ("verl", "*", 2, "decoded"));
+}
+
 #[wasm_bindgen_test]
 fn parsed_records_come_to_the_same_as_bytes() {
     for options in ["{}", r#"{"ids":"drop","existing":"replace"}"#, r#"{"maxTextChars":1}"#] {

@@ -88,7 +88,8 @@ async function serve(configuration, log, stop) {
   const signal = await stop;
   const { drainMillis } = configuration.limits;
   log.info({ signal }, `stopping, when what is under way has ended, or in ${drainMillis / 1000} s`);
-  const isClean = await Promise.race([collector.close().then(() => true), new Promise((resolve) => setTimeout(resolve, drainMillis, false).unref())]);
+  const late = new Promise((resolve) => setTimeout(resolve, drainMillis, false).unref());
+  const isClean = await Promise.race([collector.close().then(() => true), late]);
   if (isClean) log.info("stopped");
   else log.error("stopped with requests under way");
   return isClean ? 0 : 1;
@@ -126,8 +127,8 @@ function isAboutAddress(error) {
 
 /** @param {unknown} error */
 function inWords(error) {
-  const { code = "", address, port, hostname, message } = /** @type {NodeJS.ErrnoException & { address?: string, port?: number, hostname?: string }} */ (error);
-  const place = address === undefined ? hostname : showAddress({ host: address, port: port ?? 0 });
+  const { code = "", address, port, hostname, message } = /** @type {NodeJS.ErrnoException & Record<"address" | "hostname", string> & { port: number }} */ (error);
+  const place = address === undefined ? hostname : showAddress({ host: address, port });
   return isAboutAddress(error) && code in REASONS ? `cannot listen on ${place}: ${REASONS[code]}` : message;
 }
 

@@ -28,7 +28,7 @@ pub(super) fn why_stays(field: &FieldReport, text: &Text) -> Option<&'static str
         return Some("the text is shortened");
     }
     for text in &text.texts {
-        if text.as_bytes().windows(3).any(|bytes| bytes == "\u{FFFD}".as_bytes()) {
+        if text.as_bytes().windows(3).any(|bytes| matches!(bytes, [0xEF, 0xBF, 0xBD])) {
             return Some("the text has a replacement character (U+FFFD) in it");
         }
     }

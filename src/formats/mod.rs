@@ -22,7 +22,7 @@ use std::borrow::Cow;
 
 use crate::json::{Json, string_content};
 use crate::limits::{Limits, MOST_SPANS};
-use crate::view::{Kind, NodeId, Place, Tree, View, Write};
+use crate::view::{KeySet, Kind, NodeId, Place, Tree, View, Write};
 use crate::{Error, ErrorCode};
 
 /// A wire format.
@@ -89,11 +89,13 @@ pub(crate) trait Document: Tree {
 pub(crate) type Part<'p> = Result<(&'p mut dyn Document, Vec<View>), String>;
 
 /// Rewrites a body part by part: `edit` is given the address of each part, its format, and what is there. All bytes that
-/// no edit touches are copied; without any edit the body itself comes back.
+/// no edit touches are copied; without any edit the body itself comes back. Where a span must have one of some `keys` to be
+/// of interest, of others no more is told than that they are there ([`View::has_none`]).
 pub(crate) fn rewrite<'b>(
     body: &'b [u8],
     detected: &mut Detected,
     limits: &Limits,
+    keys: Option<&KeySet>,
     edit: &mut dyn FnMut(&str, Format, Part<'_>),
 ) -> Result<Cow<'b, [u8]>, Error> {
     let mut refusal = None;
@@ -108,7 +110,9 @@ pub(crate) fn rewrite<'b>(
     };
     let out = match detected.format {
         Format::Sse => sse::rewrite(body, limits, &mut |path, part| edit(path, Format::Sse, part)),
-        Format::OtlpProto => otlp_proto::rewrite(body, limits, &mut |path, part| edit(path, Format::OtlpProto, part)),
+        Format::OtlpProto => {
+            otlp_proto::rewrite(body, limits, keys, &mut |path, part| edit(path, Format::OtlpProto, part))
+        }
         _ => text::rewrite(body, limits, &mut |path, value| {
             let document = match value {
                 Ok(document) => document,
@@ -118,9 +122,9 @@ pub(crate) fn rewrite<'b>(
             let format = detected.format;
             if matches!(format, Format::OtlpJson | Format::Mlflow) {
                 let edit = &mut |path: &str, part: Part<'_>| edit(path, format, part);
-                return typed::edit(document, path, format == Format::OtlpJson, edit);
+                return typed::edit(document, path, format == Format::OtlpJson, keys, edit);
             }
-            let views = views(document, Json::ROOT, path, format);
+            let views = views(document, Json::ROOT, path, format, keys);
             edit(path, format, Ok((document, views)));
         }),
     };
@@ -139,15 +143,32 @@ pub(crate) fn too_many(views: &[View]) -> Option<Error> {
 }
 
 /// The spans of a value in one of the formats that are JSON. Those of OTLP and MLflow are in a tree that shows them so.
-pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str, format: Format) -> Vec<View> {
+pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str, format: Format, keys: Option<&KeySet>) -> Vec<View> {
     let place = Place { node: root, path: path.to_owned() };
     match format {
         Format::Weave => weave::views(tree, place),
         Format::Trackio => trackio::views(tree, place),
         #[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
-        Format::OtlpJson | Format::Mlflow => span::views(tree, root, path),
-        _ => record::views(tree, root, path),
+        Format::OtlpJson | Format::Mlflow => span::views(tree, root, path, keys),
+        _ => record::views(tree, root, path, keys),
     }
+}
+
+/// Whether a span has none of some keys, in its strings neither (`in_strings`: in any of them), and nothing that is
+/// flattened over keys of its attributes. `sources`: attributes with the inputs or the output, as [`dotted::is_flattened`]
+/// takes them.
+fn has_none(
+    tree: &mut dyn Tree,
+    span: NodeId,
+    keys: Option<&KeySet>,
+    in_strings: bool,
+    sources: &[(&str, &'static str)],
+) -> bool {
+    if keys.is_none_or(|keys| tree.may_have(span, keys, in_strings)) {
+        return false;
+    }
+    let attributes = tree.member(span, "attributes");
+    attributes.is_none_or(|attributes| !dotted::is_flattened(tree, attributes, sources))
 }
 
 /// Shows layouts what stands somewhere in a span; the model may be named there as `model`.

@@ -1,8 +1,8 @@
 //! Format `record`: JSON as an object, an array of objects, or JSON lines.
 
 use super::dotted::add_flattened;
-use super::{has_room, string_member};
-use crate::view::{Keys, Kind, NodeId, Place, Tree, View, key_hash};
+use super::{has_none, has_room, string_member};
+use crate::view::{KeySet, Keys, Kind, NodeId, Place, Tree, View, key_hash, numbered};
 
 /// What a record has that is a span of `read` in JavaScript. Of such a one the places are JSON in strings; of others a text
 /// is a text, unless a layout says otherwise.
@@ -36,16 +36,16 @@ const OTHER_MODELS: [(&[&str], &[&str]); 4] = [
     (&["resource"], &MODEL_ATTRIBUTES),
 ];
 
-/// The spans of one JSON value: an object, or the objects of an array.
-pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str) -> Vec<View> {
+/// The spans of one JSON value: an object, or the objects of an array. Those that have none of the keys are not looked into.
+pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str, wanted: Option<&KeySet>) -> Vec<View> {
     let mut views = Vec::new();
     match tree.kind(root) {
-        Kind::Object => views.push(view(tree, root, path.to_owned())),
+        Kind::Object => views.push(view(tree, root, path.to_owned(), wanted)),
         // A list of numbers can be long, and each would become a node.
         Kind::Array if tree.element(root, 0).is_some_and(|first| tree.kind(first) != Kind::Number) => {
             for (i, node) in tree.elements(root).into_iter().enumerate() {
                 if has_room(&views) && tree.kind(node) == Kind::Object {
-                    views.push(view(tree, node, format!("{path}/{i}")));
+                    views.push(view(tree, node, numbered(path, i), wanted));
                 }
             }
         }
@@ -54,8 +54,11 @@ pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str) -> Vec<View> 
     views
 }
 
-fn view(tree: &mut dyn Tree, record: NodeId, path: String) -> View {
+fn view(tree: &mut dyn Tree, record: NodeId, path: String, wanted: Option<&KeySet>) -> View {
     let whole = Place { node: record, path };
+    if has_none(tree, record, wanted, false, &[]) {
+        return View { has_none: true, ..View::of(&whole) };
+    }
     let mut places = Vec::with_capacity(4);
     let mut model = None;
     let mut has_inputs = false;

@@ -1,8 +1,8 @@
 //! Where the spans of OTLP and of MLflow are in a body, and where in a span its inputs, output, attributes and events.
 
 use super::dotted::add_flattened;
-use super::{has_room, string_at, string_member};
-use crate::view::{Kind, NodeId, Place, Tree, View};
+use super::{has_none, has_room, string_at, string_member};
+use crate::view::{KeySet, Kind, NodeId, Place, Tree, View, numbered};
 
 /// What leads to spans, in both spellings of OTLP and in what MLflow's server gives: requests, traces.
 pub(super) const CONTAINERS: [&str; 10] = [
@@ -67,15 +67,16 @@ pub(super) fn role(node: NodeId) -> (u32, NodeId) {
     (node >> ROLE_SHIFT, node & ((1 << ROLE_SHIFT) - 1))
 }
 
-/// The spans of a body.
-pub(super) fn views(tree: &mut dyn Tree, root: NodeId, path: &str) -> Vec<View> {
-    let mut finder = Finder { tree, views: Vec::new() };
+/// The spans of a body. Those that have none of the keys are not looked into.
+pub(super) fn views(tree: &mut dyn Tree, root: NodeId, path: &str, keys: Option<&KeySet>) -> Vec<View> {
+    let mut finder = Finder { tree, keys, views: Vec::new() };
     finder.container(Place { node: root, path: path.to_owned() }, None, MAX_DEPTH);
     finder.views
 }
 
 struct Finder<'f> {
     tree: &'f mut dyn Tree,
+    keys: Option<&'f KeySet>,
     views: Vec<View>,
 }
 
@@ -94,7 +95,7 @@ impl Finder<'_> {
         if let Some(spans) = self.member(&at, SPANS) {
             for (i, node) in self.tree.elements(spans.node).into_iter().enumerate() {
                 if has_room(&self.views) {
-                    self.span(Place { node, path: [&spans.path, "/", &i.to_string()].concat() }, resource);
+                    self.span(Place { node, path: numbered(&spans.path, i) }, resource);
                 }
             }
         }
@@ -113,7 +114,7 @@ impl Finder<'_> {
     fn elements(&mut self, list: &Place) -> Vec<Place> {
         let mut elements = Vec::new();
         for (i, node) in self.tree.elements(list.node).into_iter().enumerate() {
-            elements.push(Place { node, path: [&list.path, "/", &i.to_string()].concat() });
+            elements.push(Place { node, path: numbered(&list.path, i) });
         }
         elements
     }
@@ -121,6 +122,10 @@ impl Finder<'_> {
     /// What layouts see of a span.
     fn span(&mut self, span: Place, resource: Option<NodeId>) {
         let mut view = View::of(&span);
+        if has_none(self.tree, span.node, self.keys, true, &SOURCES) {
+            view.has_none = true;
+            return self.views.push(view);
+        }
         view.around = resource.map(|node| Place { node, path: String::new() });
         let attributes = self.member(&span, "attributes");
         if let Some(attributes) = &attributes {

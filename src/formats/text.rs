@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use super::Document;
 use crate::json::{Edits, Json, ScanError, TOO_DEEP, line_end, skip_space};
 use crate::limits::Limits;
-use crate::view::{Kind, NodeId, Tree, Write};
+use crate::view::{KeySet, Kind, NodeId, Tree, Write, numbered};
 use crate::{Error, ErrorCode};
 
 /// A JSON value and the edits that were noted for it.
@@ -51,6 +51,10 @@ impl Tree for JsonDocument<'_> {
 
     fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(u32)) -> bool {
         self.json.keys_inside(node, tell)
+    }
+
+    fn may_have(&self, node: NodeId, keys: &KeySet, in_strings: bool) -> bool {
+        self.json.may_have(node, keys, in_strings)
     }
 
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {
@@ -105,6 +109,7 @@ pub(crate) fn rewrite<'b>(
     // What came of the lines up to `copied`: nothing is copied before there is an edit.
     let (mut out, mut copied) = (Vec::new(), 0);
     let (mut index, mut end) = (0, 0);
+    let mut nodes = Vec::new();
     while end < body.len() {
         let (at, start) = (end, if end == 0 { start } else { 0 });
         end = line_end(body, at);
@@ -112,17 +117,19 @@ pub(crate) fn rewrite<'b>(
         if skip_space(line, start) == line.len() {
             continue;
         }
-        let path = format!("/{index}");
+        let path = numbered("", index);
         index += 1;
-        match Json::scan(line, start, limits.depth) {
+        match Json::scan_with(std::mem::take(&mut nodes), line, start, limits.depth) {
             Ok(json) => {
                 let mut document = JsonDocument::new(json);
                 edit(&path, Ok(&mut document));
-                if !document.edits.is_empty() {
+                let JsonDocument { json, edits, .. } = document;
+                if !edits.is_empty() {
                     out.extend_from_slice(&body[copied..at]);
-                    out.append(&mut document.render());
+                    json.render_into(edits, &mut out);
                     copied = end;
                 }
+                nodes = json.into_nodes();
             }
             Err(error) => {
                 edit(&path, Err(format!("the line is not JSON and was copied: {} at byte {}", error.what, error.at)));

@@ -163,8 +163,23 @@ impl Reader {
         let mut kinds = (false, false);
         let mut at = skip_space(json, 1);
         let mut index = 0;
+        self.out.ids.reserve((json.len() / 6).min(self.max - self.out.ids.len().min(self.max)));
         while json.get(at).is_some_and(|&byte| byte != b']') {
-            // The common case first, without a look at anything else: a run of plain digits.
+            // The common case first, without a look at anything else: a few digits, a comma, perhaps a space.
+            while let Some((len, id)) = short_digits(json, at).filter(|_| !kinds.1)
+                && json.get(at + len) == Some(&b',')
+                && self.out.ids.len() < self.max
+            {
+                self.out.ids.push(id);
+                at += len + 1;
+                at += usize::from(json.get(at) == Some(&b' '));
+                kinds.0 = true;
+                index += 1;
+            }
+            if matches!(json.get(at), None | Some(b']' | b' ' | b'\n' | b'\r' | b'\t')) {
+                at = skip_space(json, at);
+                continue;
+            }
             let (end, id) = plain_integer(json, at);
             if let Some(id) = id {
                 self.push(id)?;

@@ -6,7 +6,7 @@
 mod block;
 
 #[cfg(any(target_feature = "simd128", test))]
-pub(crate) use block::numbers_run;
+pub(crate) use block::{escapes_run, numbers_run};
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGH: u64 = 0x8080_8080_8080_8080;
@@ -26,9 +26,50 @@ pub(crate) fn plain_end_here(text: &[u8], #[allow(unused_mut)] mut at: usize) ->
     })
 }
 
+/// [`plain_end_here`] of a short string: a place up to there, with nothing but plain bytes before it.
+#[inline(always)]
+pub(crate) fn short_plain_end(text: &[u8], at: usize) -> usize {
+    #[cfg(target_feature = "simd128")]
+    if let Some(block) = block::Block::at(text, at) {
+        return at + (block.marks_in_strings() | 1 << block::LEN).trailing_zeros() as usize;
+    }
+    let _ = text;
+    at
+}
+
 /// [`plain_end_here`] as a function of its own, for all but the scanner.
 pub(crate) fn plain_end(text: &[u8], at: usize) -> usize {
     plain_end_here(text, at)
+}
+
+/// Whether something that stands behind a quote in a text, up to the next quote or backslash, is what is looked for; or a
+/// character of ASCII is spelled by its number there (`\\u0070`), so that this cannot be told.
+#[inline(always)]
+pub(crate) fn any_behind_quote(text: &[u8], mut is_it: impl FnMut(usize, usize) -> bool) -> bool {
+    #[cfg(any(target_feature = "simd128", test))]
+    let (mut found, mut at, mut start) = block::behind_quotes(text, &mut is_it);
+    #[cfg(not(any(target_feature = "simd128", test)))]
+    let (mut found, mut at, mut start) = (false, 0usize, None);
+    found |= at.checked_sub(1).and_then(|before| text.get(before)) == Some(&b'\\') && is_ascii_number(text, at);
+    while !found && at < text.len() {
+        let end = plain_end(text, at);
+        let mark = text.get(end).copied().filter(|&byte| byte >= b' ');
+        if let Some(start) = start.take_if(|_| mark.is_some()) {
+            found = is_it(start, end);
+        }
+        at = end + 1;
+        match mark {
+            Some(b'"') => start = Some(at),
+            Some(_) => found |= is_ascii_number(text, at),
+            None => {}
+        }
+    }
+    found
+}
+
+/// Whether the number of a character of ASCII stands at `at`, behind a backslash.
+fn is_ascii_number(text: &[u8], at: usize) -> bool {
+    matches!(text.get(at..), Some([b'u', b'0', b'0', b'0'..=b'7', ..]))
 }
 
 /// Eight bytes of a string's content from `at` on, and how many of them stand before an escape or the end.
@@ -60,6 +101,12 @@ pub(crate) fn numbers_run(_text: &[u8], at: usize) -> (usize, u32) {
     (at, 0)
 }
 
+/// How far the content of a string can be told to be right in blocks: nowhere, without blocks.
+#[cfg(not(any(target_feature = "simd128", test)))]
+pub(crate) fn escapes_run(_text: &[u8], at: usize) -> usize {
+    at
+}
+
 /// How many digits stand at `at`, and their value, if that is fewer than eight.
 #[inline(always)]
 pub(crate) fn short_digits(text: &[u8], at: usize) -> Option<(usize, u32)> {
@@ -73,6 +120,19 @@ pub(crate) fn short_digits(text: &[u8], at: usize) -> Option<(usize, u32)> {
     let pairs = digits.wrapping_mul(10 << 8 | 1) >> 8 & 0x00FF_00FF_00FF_00FF;
     let fours = pairs.wrapping_mul(100 << 16 | 1) >> 16 & 0x0000_FFFF_0000_FFFF;
     Some((count, (fours.wrapping_mul(10_000 << 32 | 1) >> 32) as u32))
+}
+
+/// Appends a whole number.
+pub(crate) fn decimal_into(mut number: u64, out: &mut Vec<u8>) {
+    let start = out.len();
+    loop {
+        out.push(b'0' + (number % 10) as u8);
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    out[start..].reverse();
 }
 
 /// Where the first byte stands that `marks` sets the highest bit of. Bits above that one may be wrong.
@@ -147,6 +207,107 @@ mod tests {
             assert_eq!(line_end(text, at), (first(&|byte| byte == b'\n') + 1).min(text.len()));
             assert_eq!(digits_end(text, at), first(&|byte| !byte.is_ascii_digit()));
         });
+    }
+
+    /// Pieces of strings, put together at random: a run ends where a look at each byte finds the first thing that is no plain
+    /// byte and no frequent escape, or a block before the end of the text.
+    #[test]
+    fn runs_of_escapes_are_those_of_the_grammar() {
+        const PIECES: [&[u8]; 16] = [
+            b"\\n",
+            b"\\\\",
+            b"\\\"",
+            b"\\t",
+            b"\\\\\\\"",
+            b"\\\\\\\\",
+            b"n",
+            b"text",
+            b"\xE3\x81\x84",
+            b" ",
+            b"\\\\n",
+            b"\\r",
+            b"\"",
+            b"\\u0041",
+            b"\\x",
+            b"\x1F",
+        ];
+        let mut seed = 3u64;
+        let mut longest = 0;
+        for _ in 0..100_000 {
+            let mut text = Vec::new();
+            while text.len() < 70 {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let count = if (seed >> 40) % 24 == 0 { PIECES.len() } else { 11 };
+                text.extend_from_slice(PIECES[(seed >> 50) as usize % count]);
+            }
+            let end = escapes_run(&text, 0);
+            let mut at = 0;
+            loop {
+                let is_escape = matches!(text.get(at..at + 2), Some([b'\\', b'n' | b't' | b'"' | b'\\']));
+                let step = if is_escape { 2 } else { 1 };
+                let is_plain = text.get(at).is_some_and(|&byte| byte >= 0x20 && byte != b'"' && byte != b'\\');
+                if at + step > text.len() / 16 * 16 || !is_escape && !is_plain {
+                    break;
+                }
+                at += step;
+            }
+            assert_eq!(end, at, "{}", String::from_utf8_lossy(&text));
+            longest = longest.max(end);
+        }
+        assert!(longest >= 64);
+    }
+
+    /// What stands behind quotes in texts put together at random is what a look at each byte tells.
+    #[test]
+    fn tells_what_stands_behind_quotes() {
+        const PIECES: [&[u8]; 12] = [
+            b"\"",
+            b"\\\"",
+            b"\\\\\\\"",
+            b"key",
+            b"a longer key of many bytes",
+            b": ",
+            b",",
+            b"\n",
+            b"\\\\",
+            b"\\u00e9",
+            b"u",
+            b"\\u0041",
+        ];
+        let mut seed = 5u64;
+        let mut numbers = 0;
+        for _ in 0..50_000 {
+            let mut text = Vec::new();
+            let len = 20 + (seed >> 33) as usize % 60;
+            while text.len() < len {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+                let count = if (seed >> 40) % 16 == 0 { PIECES.len() } else { 11 };
+                text.extend_from_slice(PIECES[(seed >> 50) as usize % count]);
+            }
+            let mut expected = Vec::new();
+            for (at, _) in text.iter().enumerate().filter(|&(_, &byte)| byte == b'"') {
+                let rest = &text[at + 1..];
+                let len = rest.iter().position(|&byte| byte == b'"' || byte == b'\\');
+                expected.extend(len.map(|len| (at + 1, at + 1 + len)));
+            }
+            let has_number =
+                text.windows(4).any(|bytes| bytes == b"\\u00") && text.windows(5).any(|bytes| bytes == b"\\u004");
+            let mut told = Vec::new();
+            let found = any_behind_quote(&text, |start, end| {
+                told.push((start, end));
+                false
+            });
+            let shown = String::from_utf8_lossy(&text);
+            assert_eq!(found, has_number, "{shown}");
+            if !found {
+                assert_eq!(told, expected, "{shown}");
+            }
+            if let Some(&last) = expected.last().filter(|_| !found) {
+                assert!(any_behind_quote(&text, |start, end| (start, end) == last), "{shown}");
+            }
+            numbers += usize::from(found);
+        }
+        assert!(numbers > 1000);
     }
 
     /// Pieces of lists, put together at random: what is a run in blocks is a list of numbers, and no more is one.

@@ -134,12 +134,17 @@ impl Json<'_> {
     /// The text of the body with all edits made.
     pub(crate) fn render(&self, edits: Edits) -> Vec<u8> {
         let mut body = Vec::new();
+        self.render_into(edits, &mut body);
+        body
+    }
+
+    /// Appends the text of the body with all edits made.
+    pub(crate) fn render_into(&self, edits: Edits, out: &mut Vec<u8>) {
         self.render_each(edits, &mut |document, changes| {
             if document == 0 {
-                body = splice(self.whole(document), changes);
+                spliced_into(self.whole(document), changes, out);
             }
         });
-        body
     }
 
     /// The text of a document.
@@ -270,10 +275,20 @@ pub(crate) fn leaving(
 
 /// A text with changes made.
 pub(crate) fn splice(text: &[u8], changes: &[Change<'_>]) -> Vec<u8> {
-    let added: usize = changes.iter().map(|change| change.bytes.len()).sum();
-    let mut out = Vec::with_capacity(text.len() + added);
-    splice_into(text, 0..text.len(), changes, &mut out);
+    let mut out = Vec::new();
+    spliced_into(text, changes, &mut out);
     out
+}
+
+/// Appends a text with changes made.
+fn spliced_into(text: &[u8], changes: &[Change<'_>], out: &mut Vec<u8>) {
+    let added: usize = changes.iter().map(|change| change.bytes.len()).sum();
+    let all = text.len() + added;
+    // What is the first and may be the only text gets no more room than it needs.
+    if out.is_empty() {
+        out.reserve_exact(all);
+    }
+    splice_into(text, 0..text.len(), changes, out);
 }
 
 /// Appends a part of a text with the changes made that are in it.

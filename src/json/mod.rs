@@ -12,16 +12,16 @@ mod string;
 use std::borrow::Cow;
 use std::cmp::Ordering;
 
-use crate::view::{Kind, Names, NodeId, Tree, key_hash};
+use crate::view::{KeySet, Kind, Names, NodeId, Tree, key_hash};
 
-pub(crate) use bytes::{line_end, short_digits};
+pub(crate) use bytes::{any_behind_quote, decimal_into, line_end, short_digits};
 pub(crate) use edit::{Edits, leaving, splice, splice_body, splice_into, text_into};
 pub(crate) use object::{Object, listed, parse};
 pub(crate) use python::python_to_json;
-pub(crate) use scan::{ScanError, TOO_DEEP, items, number_end, skip_space, value_end};
+pub(crate) use scan::{Node, ScanError, TOO_DEEP, items, number_end, skip_space, value_end};
 pub(crate) use string::{escape_into, quote_into, string_content, unescape};
 
-use scan::{MOST_DOCUMENTS, NUMBERS, Node, Tag, scan, scan_from, typed_numbers};
+use scan::{MOST_DOCUMENTS, NUMBERS, Tag, scan, scan_from, typed_numbers};
 
 /// A JSON value and the JSON values inside its strings, opened on demand.
 pub(crate) struct Json<'t> {
@@ -45,10 +45,25 @@ struct Document<'t> {
 impl<'t> Json<'t> {
     /// Scans text that from `at` on is one value and nothing else.
     pub(crate) fn scan(text: &'t [u8], at: usize, max_depth: usize) -> Result<Json<'t>, ScanError> {
-        let mut nodes = Vec::new();
+        Json::scan_with(Vec::new(), text, at, max_depth)
+    }
+
+    /// As [`Json::scan`], with the room of the nodes of another value.
+    pub(crate) fn scan_with(
+        mut nodes: Vec<Node>,
+        text: &'t [u8],
+        at: usize,
+        max_depth: usize,
+    ) -> Result<Json<'t>, ScanError> {
+        nodes.clear();
         scan(text, at, max_depth, &mut nodes)?;
         let documents = vec![Document { text: Cow::Borrowed(text), holder: None }];
         Ok(Json { documents, nodes, opened: Names::default(), max_depth })
+    }
+
+    /// The room of the nodes, for [`Json::scan_with`].
+    pub(crate) fn into_nodes(self) -> Vec<Node> {
+        self.nodes
     }
 
     /// Scans text that is one value and keeps it.
@@ -154,6 +169,11 @@ impl<'t> Json<'t> {
         }
     }
 
+    /// The nodes of a value, its own first.
+    fn nodes_at(&self, node: NodeId) -> &[Node] {
+        self.nodes.get(node as usize..self.after(node) as usize).unwrap_or_default()
+    }
+
     /// Whether a string, which may be a key, says this.
     pub(crate) fn has_key(&self, key: NodeId, wanted: &str) -> bool {
         let raw = self.inside_quotes(key);
@@ -167,7 +187,16 @@ impl<'t> Json<'t> {
 
     /// The last member of an object with this key: key and value.
     pub(crate) fn find_member(&self, object: NodeId, wanted: &str) -> Option<(NodeId, NodeId)> {
-        self.pairs(object).filter(|&(key, _)| self.has_key(key, wanted)).last()
+        let Node { tag: Tag::Object, next: end, .. } = self.node(object) else { return None };
+        let hash = key_hash(wanted.as_bytes());
+        let (mut found, mut key) = (None, object + 1);
+        while key < end {
+            if self.node(key).next == hash && self.has_key(key, wanted) {
+                found = Some((key, key + 1));
+            }
+            key = self.after(key + 1);
+        }
+        found
     }
 
     /// Tells the numbers of a list of OTLP/JSON's numbers that has no nodes for them; false for another value.
@@ -252,7 +281,7 @@ impl Tree for Json<'_> {
     }
 
     fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(u32)) -> bool {
-        for inside in self.nodes.get(node as usize..self.after(node) as usize).unwrap_or_default() {
+        for inside in self.nodes_at(node) {
             match inside.tag {
                 Tag::Key => tell(inside.next),
                 Tag::Typed => NUMBERS.into_iter().for_each(|key| tell(key_hash(key.as_bytes()))),
@@ -260,6 +289,22 @@ impl Tree for Json<'_> {
             }
         }
         true
+    }
+
+    fn may_have(&self, node: NodeId, keys: &KeySet, in_strings: bool) -> bool {
+        for (i, inside) in self.nodes_at(node).iter().enumerate() {
+            let may_have = match inside.tag {
+                Tag::Key => keys.has(inside.next),
+                Tag::String => in_strings && keys.may_be_in(self.raw(node + i as NodeId)),
+                Tag::Typed => NUMBERS.into_iter().any(|key| keys.has(key_hash(key.as_bytes()))),
+                _ => false,
+            };
+            if may_have {
+                return true;
+            }
+        }
+        let is_string = |value: NodeId| self.node(value).tag == Tag::String;
+        !in_strings && self.pairs(node).any(|(_, value)| is_string(value) && keys.may_be_in(self.raw(value)))
     }
 
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {

@@ -4,7 +4,7 @@
 //! The grammar is RFC 8259 with the three literals that Python's `json` writes: `NaN`, `Infinity`, `-Infinity`.
 //! Bytes of 0x80 and above are taken inside strings as they are.
 
-use super::bytes::{digits_end, numbers_run, plain_end, plain_end_here, short_digits};
+use super::bytes::{digits_end, escapes_run, numbers_run, plain_end, plain_end_here, short_digits, short_plain_end};
 use super::string::unescape;
 use crate::view::{key_hash, key_hash_in};
 
@@ -40,7 +40,7 @@ pub(crate) struct Node {
 
 impl Node {
     #[inline(always)]
-    pub(crate) fn new(tag: Tag, start: usize, end: usize, next: u32) -> Node {
+    pub(crate) const fn new(tag: Tag, start: usize, end: usize, next: u32) -> Node {
         Node { tag, document: [0; 3], start: start as u32, end: end as u32, next }
     }
 
@@ -87,7 +87,8 @@ pub(crate) fn scan_from(
     if u32::try_from(text.len()).is_err() {
         return Err(ScanError { at: 0, what: "the text has 4 GiB or more" });
     }
-    let mut scanner = Scanner { text, at, count: nodes.len(), nodes, open: Vec::new(), max_depth, whole, what: "" };
+    let first = nodes.len();
+    let mut scanner = Scanner { text, at, first, count: first, nodes, open: Vec::new(), max_depth, whole, what: "" };
     if scanner.run().is_none() {
         return Err(ScanError { at: scanner.at, what: scanner.what });
     }
@@ -99,7 +100,8 @@ pub(crate) fn scan_from(
 /// Skips the white space of JSON.
 #[inline(always)]
 pub(crate) fn skip_space(text: &[u8], mut at: usize) -> usize {
-    while matches!(text.get(at), Some(b' ' | b'\n' | b'\r' | b'\t')) {
+    // One comparison where there is none, as is most often the case.
+    while text.get(at).is_some_and(|&byte| byte <= b' ' && matches!(byte, b' ' | b'\n' | b'\r' | b'\t')) {
         at += 1;
     }
     at
@@ -220,8 +222,9 @@ fn before_number(item: &[u8]) -> Option<usize> {
 struct Scanner<'t, 'n> {
     text: &'t [u8],
     at: usize,
-    /// The nodes, so many of them, and room for more behind them.
+    /// The nodes, so many of them, and room for more behind them. Those before `first` are of other texts.
     nodes: &'n mut Vec<Node>,
+    first: usize,
     count: usize,
     /// Indices of the arrays and objects that are still open.
     open: Vec<u32>,
@@ -234,28 +237,32 @@ struct Scanner<'t, 'n> {
 impl Scanner<'_, '_> {
     fn run(&mut self) -> Option<()> {
         self.skip_space();
-        self.value()?;
-        while let Some(&container) = self.open.last() {
-            let is_object = self.nodes[container as usize].tag == Tag::Object;
-            self.skip_space();
-            match (self.peek(), is_object) {
-                (Some(b','), _) => {
-                    self.at += 1;
-                    self.skip_space();
-                    if is_object {
-                        self.key()?;
+        loop {
+            self.value()?;
+            // What the value ends, and the next that begins.
+            loop {
+                let Some(&container) = self.open.last() else { return Some(()) };
+                let is_object = self.nodes.get(container as usize).is_some_and(|node| node.tag == Tag::Object);
+                self.skip_space();
+                match (self.peek(), is_object) {
+                    (Some(b','), _) => {
+                        self.at += 1;
+                        self.skip_space();
+                        if is_object {
+                            self.key()?;
+                        }
+                        break;
                     }
-                    self.value()?;
+                    (Some(b']'), false) | (Some(b'}'), true) => self.close(),
+                    (_, false) => return self.error("expected ',' or ']'"),
+                    (_, true) => return self.error("expected ',' or '}'"),
                 }
-                (Some(b']'), false) | (Some(b'}'), true) => self.close(),
-                (_, false) => return self.error("expected ',' or ']'"),
-                (_, true) => return self.error("expected ',' or '}'"),
             }
         }
-        Some(())
     }
 
     /// Takes a scalar or a whole array of numbers, or opens a container and takes what comes first in it.
+    #[inline(always)]
     fn value(&mut self) -> Option<()> {
         loop {
             let start = self.at;
@@ -308,7 +315,11 @@ impl Scanner<'_, '_> {
         }
         let mut count = 0u32;
         let mut at = skip_space(text, start + 1);
-        if text.get(at) != Some(&b']') {
+        let first = text.get(at);
+        if first != Some(&b']') {
+            if matches!(first, Some(b'{' | b'"' | b'[')) {
+                return false;
+            }
             loop {
                 let (behind, numbers) = numbers_run(text, at);
                 count += numbers;
@@ -386,8 +397,18 @@ impl Scanner<'_, '_> {
     }
 
     /// Takes a string; whether it has escapes.
+    #[inline(always)]
     fn string(&mut self) -> Option<bool> {
-        let mut at = self.at + 1;
+        let at = short_plain_end(self.text, self.at + 1);
+        if self.text.get(at) == Some(&b'"') {
+            self.at = at + 1;
+            return Some(false);
+        }
+        self.long_string(at)
+    }
+
+    /// Takes a string of which what stands before `at` is plain.
+    fn long_string(&mut self, mut at: usize) -> Option<bool> {
         let mut has_escapes = false;
         loop {
             at = plain_end_here(self.text, at);
@@ -406,6 +427,7 @@ impl Scanner<'_, '_> {
                 None => return self.error_at(at, "the text ends inside a string"),
             }
             has_escapes = true;
+            at = escapes_run(self.text, at);
         }
         self.at = at + 1;
         Some(has_escapes)
@@ -437,8 +459,10 @@ impl Scanner<'_, '_> {
 
     /// Makes room for more nodes, first for as many as most texts of this length have.
     fn grow(&mut self, node: Node) {
-        let more = (self.count / 2).max((self.text.len() / 24).min(4096)) + 8;
-        self.nodes.reserve_exact(more);
+        let more = ((self.count - self.first) / 2).max((self.text.len() / 24).min(4096)) + 8;
+        if self.nodes.capacity() < self.count + more {
+            self.nodes.reserve_exact(more.max(self.count / 2));
+        }
         self.nodes.resize(self.count + more, node);
     }
 

@@ -63,6 +63,8 @@ pub(crate) fn raw_offsets(raw: &[u8], offsets: &[usize]) -> Vec<usize> {
 pub(crate) fn escape_into(text: &[u8], out: &mut Vec<u8>) {
     const HEX: &[u8; 16] = b"0123456789abcdef";
     let mut at = 0;
+    // For what most texts take.
+    out.reserve(text.len() + text.len() / 8);
     loop {
         let end = plain_end(text, at);
         out.extend_from_slice(&text[at..end]);

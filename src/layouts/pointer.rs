@@ -96,6 +96,12 @@ impl Pointer {
         rarest
     }
 
+    /// Whether the keys are spelled in one way in JSON, and in JSON in strings, unless characters are spelled by their numbers.
+    pub(crate) fn has_one_spelling(&self) -> bool {
+        let is_plain = |byte: u8| matches!(byte, b' '..=b'}') && byte != b'"' && byte != b'\\';
+        self.text.bytes().all(is_plain) && !steps(&self.text).any(|step| step == "!repr")
+    }
+
     /// Whether the pointer may find something in a span with these keys.
     pub(crate) fn may_be_there(&self, keys: &Keys) -> bool {
         if keys.is_deep {

@@ -1,14 +1,13 @@
 //! Tells by the keys of a span alone that no layout finds ids in it: most spans of a body have none, and nothing else is
 //! asked of those.
 
+use super::pointer::steps;
 use super::{Layout, Pointer};
-use crate::view::{IN_STRING, Kind, Tree, View, key_hash};
+use crate::view::{IN_STRING, KeySet, Kind, Tree, View, key_hash};
 
 /// Keys of which a span has one if any layout finds ids in it: of each layout those that one of its conditions needs.
 pub(crate) struct Sieve {
-    /// The hashes, each in the slot of its lowest bits or in the first after it that was free: most slots are. Zero stands
-    /// for a free one.
-    slots: Vec<u32>,
+    keys: KeySet,
     /// Whether some layout needs no key.
     lets_all_through: bool,
 }
@@ -16,7 +15,10 @@ pub(crate) struct Sieve {
 impl Sieve {
     pub(crate) fn of(layouts: &[Layout]) -> Sieve {
         let mut hashes = Vec::new();
+        // Those of what a span has as a string.
+        let mut in_strings = Vec::new();
         let mut lets_all_through = false;
+        let mut has_one_spelling = true;
         for layout in layouts {
             let known = hashes.len();
             let mut rarity = 0;
@@ -28,44 +30,36 @@ impl Sieve {
                 take_rarer(&mut ids, known, &mut rarity, &mut hashes);
             }
             lets_all_through |= rarity == 0;
+            for pointer in layout.when.iter().flatten().chain(layout.fields.iter().flat_map(|field| &field.ids)) {
+                has_one_spelling &= pointer.has_one_spelling();
+                if pointer.rarest().0 == key_hash(IN_STRING) {
+                    let last = steps(&pointer.text).filter(|step| !step.starts_with('!')).last();
+                    in_strings.push(key_hash(last.unwrap_or_default().as_bytes()));
+                }
+            }
         }
-        let mut sieve = Sieve { slots: vec![0; (hashes.len() * 8 + 8).next_power_of_two()], lets_all_through };
-        for hash in hashes {
-            let slot = sieve.slot(hash);
-            sieve.slots[slot] = hash;
-        }
-        sieve
+        hashes.append(&mut in_strings);
+        Sieve { keys: KeySet::new(hashes, has_one_spelling), lets_all_through }
+    }
+
+    /// The keys, if each layout needs one. A string may also have some inside.
+    pub(crate) fn keys(&self) -> Option<&KeySet> {
+        (!self.lets_all_through).then_some(&self.keys)
     }
 
     /// Whether a layout may find ids in a span.
     pub(crate) fn lets_through(&self, tree: &dyn Tree, view: &View) -> bool {
-        if self.lets_all_through || !view.flattened.is_empty() {
-            return true;
+        if view.has_none || self.lets_all_through || !view.flattened.is_empty() {
+            return !view.has_none;
         }
         let mut is_through = false;
         let places = view.places.iter().chain(&view.elsewhere).map(|(_, place)| place);
         for place in places.chain(&view.bare) {
-            let mut has_any = tree.kind(place.node) == Kind::String && self.has(key_hash(IN_STRING));
-            let is_known = tree.keys_inside(place.node, &mut |hash| has_any |= self.has(hash));
+            let mut has_any = tree.kind(place.node) == Kind::String && self.keys.has(key_hash(IN_STRING));
+            let is_known = tree.keys_inside(place.node, &mut |hash| has_any |= self.keys.has(hash));
             is_through |= has_any || !is_known;
         }
         is_through
-    }
-
-    #[inline(always)]
-    fn has(&self, hash: u32) -> bool {
-        self.slots.get(self.slot(hash)).is_some_and(|&there| there == hash)
-    }
-
-    /// Where a hash stands or would stand.
-    #[inline(always)]
-    fn slot(&self, hash: u32) -> usize {
-        let last = self.slots.len() - 1;
-        let mut slot = hash as usize & last;
-        while self.slots[slot] != 0 && self.slots[slot] != hash {
-            slot = (slot + 1) & last;
-        }
-        slot
     }
 }
 

@@ -153,7 +153,10 @@ impl Unknown {
     /// The unknown ids among these; nothing if all are known.
     pub(crate) fn among(ids: &[u32], is_known: impl Fn(u32) -> bool) -> Option<Unknown> {
         let mut unknown = Unknown { count: 0, positions: Vec::new() };
-        for (position, _) in ids.iter().enumerate().filter(|&(_, &id)| !is_known(id)) {
+        for (position, &id) in ids.iter().enumerate() {
+            if is_known(id) {
+                continue;
+            }
             unknown.count += 1;
             if unknown.positions.len() < MOST_POSITIONS {
                 unknown.positions.push(position);

@@ -2,6 +2,9 @@
 
 use serde::ser::{Serialize, Serializer};
 
+#[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
+use crate::json::{decimal_into, quote_into};
+
 use super::{Comparison, Counts, FieldKind, FieldReport, Report, SelectReport, Status, Totals, Unknown, Warning};
 
 /// A part of a report as serde sees it: one type, since each struct with a serializer of its own is code in the
@@ -42,6 +45,45 @@ impl<'r> Value<'r> {
             list.push(value(item));
         }
         Value::List(list)
+    }
+
+    /// Appends the part as JSON: made into JavaScript values by the engine, it takes a fraction of the time that a call for
+    /// each of them takes. `number` writes a number that may be no whole one.
+    #[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
+    pub(crate) fn json_into(&self, number: fn(f64) -> String, out: &mut Vec<u8>) {
+        let start = out.len();
+        match self {
+            Value::Nothing => out.extend_from_slice(b"null"),
+            Value::Text(text) => quote_into(text.as_bytes(), out),
+            Value::Count(count) => decimal_into(*count as u64, out),
+            Value::Number(value) => out.extend_from_slice(number(*value).as_bytes()),
+            Value::Flag(flag) => out.extend_from_slice(if *flag { b"true" } else { b"false" }),
+            Value::List(values) => {
+                out.push(b'[');
+                for value in values {
+                    if out.len() > start + 1 {
+                        out.push(b',');
+                    }
+                    value.json_into(number, out);
+                }
+                out.push(b']');
+            }
+            Value::Members(members) => {
+                out.push(b'{');
+                for (key, value) in members {
+                    if matches!(value, Value::Nothing) {
+                        continue;
+                    }
+                    if out.len() > start + 1 {
+                        out.push(b',');
+                    }
+                    quote_into(key.as_bytes(), out);
+                    out.push(b':');
+                    value.json_into(number, out);
+                }
+                out.push(b'}');
+            }
+        }
     }
 
     fn text(text: Option<&'r str>) -> Value<'r> {
@@ -185,5 +227,30 @@ impl Counts {
             members.push((code, Value::Count(count)));
         }
         Value::Members(members)
+    }
+}
+
+#[cfg(all(test, not(target_arch = "wasm32")))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn json_is_what_serde_makes() {
+        let mut report = Report { format: "record", rule: "a \"rule\"", spans: 12, ..Report::default() };
+        let mut field = FieldReport::new(FieldKind::Response, "verl", "/inputs/\u{e9}\n");
+        report.field(field.clone());
+        field.reason = Some("not_dropped");
+        field.ids_dropped = vec!["/a".into(), "/b".into()];
+        field.existing = Some(Comparison::Same);
+        field.unknown = Some(Unknown { count: 1, positions: vec![0, 1_234_567] });
+        let (mask, length) = ("/mask".to_owned(), Some("/length".to_owned()));
+        field.select = Some(SelectReport::Not { mask, not: 0.5, length });
+        report.field(field.clone());
+        field.select = Some(SelectReport::Tail { tail: "/tail".into(), inside: true });
+        report.field(field);
+        report.warn("code", "message".into(), String::new());
+        let mut json = Vec::new();
+        report.value().json_into(|number| number.to_string(), &mut json);
+        assert_eq!(String::from_utf8(json).unwrap(), serde_json::to_string(&report).unwrap());
     }
 }

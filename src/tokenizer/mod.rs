@@ -300,6 +300,14 @@ impl Tokenizer {
         }
     }
 
+    /// Whether each of some ids decodes to a token.
+    pub(crate) fn contains_all(&self, ids: &[u32]) -> bool {
+        match &self.vocabulary {
+            Vocabulary::Table(table) => table.contains_all(ids),
+            Vocabulary::Chain(_) => ids.iter().all(|&id| self.contains(id)),
+        }
+    }
+
     /// Facts about the vocabulary.
     pub fn info(&self) -> TokenizerInfo {
         self.info.clone()

@@ -255,6 +255,16 @@ impl Table {
         self.slot(id).has(PRESENT)
     }
 
+    /// Whether each of some ids decodes to a token.
+    pub fn contains_all(&self, ids: &[u32]) -> bool {
+        for &id in ids {
+            if !self.slot(id).has(PRESENT) {
+                return false;
+            }
+        }
+        true
+    }
+
     /// The most bytes that the text of the ids has.
     pub fn text_bytes_bound(&self, ids: &[u32]) -> usize {
         let mut bytes = self.longest_first;

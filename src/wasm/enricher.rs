@@ -18,6 +18,7 @@ use crate::tokenizer::TokenizerSet;
 #[wasm_bindgen]
 pub struct EnricherCore {
     options: EnrichOptions,
+    sieve: Sieve,
     tokenizers: RefCell<TokenizerSet>,
 }
 
@@ -27,7 +28,8 @@ impl EnricherCore {
     #[wasm_bindgen(constructor)]
     pub fn new(options: &str) -> Result<EnricherCore, JsValue> {
         let options = EnrichOptions::from_json(options.as_bytes()).map_err(to_js_error)?;
-        Ok(EnricherCore { options, tokenizers: RefCell::default() })
+        let sieve = Sieve::of(&options.layouts);
+        Ok(EnricherCore { options, sieve, tokenizers: RefCell::default() })
     }
 
     /// Adds a tokenizer for the models whose name fits the pattern. The tokenizer may be freed afterwards.
@@ -40,7 +42,7 @@ impl EnricherCore {
     #[wasm_bindgen(js_name = enrichBody)]
     pub fn enrich_body(&self, body: &[u8], content_type: &str, url: &str) -> Result<JsValue, JsValue> {
         let origin = Origin { content_type: Some(content_type), url: Some(url) };
-        let enriched = enrich_borrowed(body, &origin, &self.tokenizers.borrow(), &self.options);
+        let enriched = enrich_borrowed(body, &origin, &self.tokenizers.borrow(), &self.options, &self.sieve);
         let (body, report) = enriched.map_err(to_js_error)?;
         let result = js_sys::Object::new();
         set(&result, "body", &Uint8Array::from(&*body));
@@ -57,12 +59,12 @@ impl EnricherCore {
             tree = JsTree::of_spans(record.clone(), depth, format == Format::OtlpJson);
         }
         let mut report = Report { format: format.as_str(), rule: "parsed value", ..Report::default() };
-        let views = views(&mut tree, JsTree::ROOT, "", format);
+        let views = views(&mut tree, JsTree::ROOT, "", format, None);
         if let Some(error) = too_many(&views) {
             return Err(to_js_error(error));
         }
-        let sieve = Sieve::of(&self.options.layouts);
-        let writes = enrich_views(&mut tree, &views, &self.tokenizers.borrow(), &self.options, &sieve, &mut report);
+        let tokenizers = self.tokenizers.borrow();
+        let writes = enrich_views(&mut tree, &views, &tokenizers, &self.options, &self.sieve, &mut report);
         let result = js_sys::Object::new();
         set(&result, "span", &tree.with(&writes));
         set(&result, "report", &to_js(&report.value()));

@@ -1,4 +1,4 @@
-//! The boundary to JavaScript: the only folder that names `wasm_bindgen`, `js_sys` and `serde_wasm_bindgen`.
+//! The boundary to JavaScript: the only folder that names `wasm_bindgen` and `js_sys`.
 //!
 //! Every method takes `&self`: after a trap, or when a callback calls in again, an object whose `&mut self` method
 //! was left half way would be dead. Every error crosses as a JavaScript `Error` with the code as its `code`.
@@ -27,6 +27,11 @@ pub use tokenizer::TokenizerCore;
 #[cfg(feature = "spans")]
 pub use write::write;
 
+/// A third of the code of the one in the standard library.
+#[cfg(not(target_feature = "atomics"))]
+#[global_allocator]
+static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+
 /// An error as JavaScript sees it.
 fn to_js_error(error: Error) -> JsValue {
     let js = js_sys::Error::new(error.message());
@@ -37,7 +42,12 @@ fn to_js_error(error: Error) -> JsValue {
 /// A plain JavaScript value: objects, arrays, numbers, strings.
 #[cfg(not(feature = "spans"))]
 fn to_js(value: &crate::report::Value<'_>) -> JsValue {
-    serde::Serialize::serialize(value, &serde_wasm_bindgen::Serializer::json_compatible()).unwrap_or(JsValue::UNDEFINED)
+    let number = |number: f64| js_sys::JSON::stringify(&number.into()).map_or(String::new(), String::from);
+    let mut json = Vec::new();
+    value.json_into(number, &mut json);
+    // Of what we write there is no mistake to be told.
+    let json = String::from_utf8(json).unwrap_or_default();
+    js_sys::JSON::parse(&json).unwrap_or(JsValue::UNDEFINED)
 }
 
 /// Sets a member of an object that was just made, which cannot fail.

@@ -16,7 +16,6 @@ let texts;
 /** @type {any[]} What is stored, before anybody reads it through the relay. */
 let stored;
 const read = async (/** @type {string} */ url) => (await client(SETTINGS.mlflow(url), "read_mlflow", PROJECT))[0];
-const isRead = ({ path = "" }) => /\/traces\/|\/get-trace-artifact/.test(path);
 
 before(async () => {
   await mlflow.start();

@@ -7,6 +7,7 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { recorded } from "./support/bodies.js";
 import { tokenizerFile } from "./support/collector.js";
 import { Command, relaying } from "./support/command.js";
 
@@ -154,6 +155,32 @@ describe("serving", () => {
       assert.equal(command.log.at(-1)?.msg, "stopped");
     });
   }
+
+  test("SIGTERM: what was received is exported and answered", async () => {
+    /** @type {(() => void) | undefined} */
+    let store;
+    /** @type {Buffer[]} */
+    const chunks = [];
+    const sink = createServer(async (request, answer) => {
+      for await (const chunk of request) chunks.push(chunk);
+      store = () => answer.writeHead(200, { "content-type": "application/x-protobuf" }).end();
+      sink.emit("waiting");
+    });
+    await once(sink.listen(0, "127.0.0.1"), "listening");
+    const { port } = /** @type {import("node:net").AddressInfo} */ (sink.address());
+    const command = new Command([...GOOD, "--receive", "0", "--export", `otlp=http://127.0.0.1:${port}`]);
+    const { body, contentType = "" } = recorded("js-proto-qwen3/01-v1-traces.pb");
+    const arrived = once(sink, "waiting");
+    const sent = fetch(`${await command.url("receive")}/v1/traces`, { method: "POST", body: new Uint8Array(body), headers: { "content-type": contentType } });
+    await arrived;
+    command.signal("SIGTERM");
+    await command.said(({ msg }) => /^stopping/.test(msg));
+    store?.();
+    assert.equal((await sent).status, 200);
+    assert.equal(await command.ended, 0);
+    assert.ok(Buffer.concat(chunks).length > body.length, "with text");
+    sink.close();
+  });
 
   test("a client that keeps its connection open does not keep the process", async () => {
     const command = relaying(upstream);

@@ -91,7 +91,7 @@ test("README's three lines, then verl's own tracing: MLflow has the text", async
     const { calls, failures } = await verl("mlflow", uri, "rollouts", "--samples", "1");
     assert.deepEqual(failures, []);
     assert.ok(calls.length > 1);
-    const stored = new Set(textsIn(await client(SETTINGS.mlflow(url), "read_mlflow", "rollouts")).flat());
+    const stored = new Set(textsIn(await client(SETTINGS.mlflow(url), "read_mlflow", "rollouts")).flatMap(({ texts }) => texts));
     for (const { op, texts } of calls) for (const text of texts) assert.ok(stored.has(text), `${op}: ${text}\n${said}`);
   } finally {
     process.kill(-(/** @type {number} */ (shell.pid)), "SIGTERM");

@@ -6,7 +6,8 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import zlib from "node:zlib";
 import { Enricher, Tokenizer } from "../../pkg/node.js";
-import { count, keepingBackend, relayContext, relayTo, tokenizerFile } from "./support/relay.js";
+import { count, keepingBackend, relayContext, relayTo } from "./support/relay.js";
+import { tokenizerFile } from "./support/collector.js";
 
 const FIXTURES = fileURLToPath(new URL("../fixtures/", import.meta.url));
 const LIMIT = 1 << 20;

@@ -41,6 +41,16 @@ test("one connection for one of the client, which ends with that of the backend"
   await ended;
 });
 
+test("the client is told how long the backend keeps connections, and the relay keeps them as long", async (t) => {
+  const { backend, relay } = await relayed(t, context, (socket, { start }) => {
+    socket.write(OK.replace("Content", "Connection: Keep-Alive\r\nKeep-Alive: timeout=1, max=9\r\nContent"));
+    if (start.includes("/2")) socket.end();
+  });
+  const { text, ending } = await ask(relay.port, get("/1"), (text) => text.endsWith("hi"), get("/2"));
+  assert.deepEqual([text.match(/Keep-Alive: timeout=1, max=9\r\n/g)?.length, ending], [2, "end"]);
+  assert.equal(backend.sockets.length, 1);
+});
+
 test("requests sent without waiting are answered in their order, held or not", async (t) => {
   const { backend, relay } = await relayed(t, context, (socket, { start }) => void (start.includes("/last") ? socket.end(OK) : socket.write(OK)));
   await talk(relay.port, post("/v1/traces") + get("/2") + post("/v1/traces") + post("/x", "abc") + get("/last"));

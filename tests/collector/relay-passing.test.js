@@ -119,7 +119,7 @@ test("what has no length is ended by the connection, or by a last chunk", async 
 });
 
 test("headers of one connection stay there, also an upgrade, which no backend of traces needs", async (t) => {
-  const { backend, relay } = await relayed(t, context, (socket) => socket.end("HTTP/1.1 200 OK\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nKeep-Alive: timeout=5\r\nUpgrade: h2c\r\nX-B: 2\r\nContent-Length: 2\r\n\r\nhi"));
+  const { backend, relay } = await relayed(t, context, (socket) => socket.end("HTTP/1.1 200 OK\r\nConnection: close, X-Hop\r\nX-Hop: 1\r\nProxy-Connection: close\r\nUpgrade: h2c\r\nX-B: 2\r\nContent-Length: 2\r\n\r\nhi"));
   const given = "Connection: Upgrade, x-own, content-length\r\nUpgrade: websocket\r\nX-Own: 1\r\nTE: trailers\r\nKeep-Alive: 3\r\nProxy-Connection: x\r\nX-A: 1\r\nContent-Length: 2\r\n\r\nab";
   const { text } = await talk(relay.port, `POST /x HTTP/1.1\r\nHost: localhost\r\n${given}`);
   assert.deepEqual(withoutConnection(backend.seen[0].headers), ["Host: 127.0.0.1:", "X-A: 1", "Content-Length: 2"]);
@@ -127,7 +127,7 @@ test("headers of one connection stay there, also an upgrade, which no backend of
 });
 
 test("the name of the host and the page's own origin are the backend's; paths stand under its path", async (t) => {
-  const { backend, relay } = await relayed(t, context, (socket) => socket.end(PLAIN), {}, "/under/it");
+  const { backend, relay } = await relayed(t, context, (socket) => socket.end(PLAIN), { path: "/under/it" });
   const origins = [`http://localhost:${relay.port}`, "http://elsewhere:1", "null", `https://localhost:${relay.port}`];
   for (const origin of origins) await talk(relay.port, `GET //a?b HTTP/1.1\r\nHost: localhost:${relay.port}\r\norigin: ${origin}\r\n\r\n`);
   const own = `127.0.0.1:${backend.port}`;

@@ -4,7 +4,8 @@ import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { Enricher, Tokenizer } from "../../pkg/node.js";
 import { Trackio } from "../integration/support/trackio.js";
-import { relayContext, relayTo, tokenizerFile } from "./support/relay.js";
+import { relayContext, relayTo } from "./support/relay.js";
+import { tokenizerFile } from "./support/collector.js";
 
 const BODY = readFileSync(new URL("../fixtures/captures/trackio-verl-edge-llama2-ids/01-bulk-log.json", import.meta.url));
 /** Written through the relay; written without; and what token2text makes of the body, written without. */

@@ -16,6 +16,12 @@ const LETTERS: &str = r#"{"added_tokens":[],"decoder":{"type":"Fuse"},"model":{"
 static TOKENIZERS: LazyLock<TokenizerSet> = LazyLock::new(|| Tokenizer::from_json(LETTERS.as_bytes()).unwrap().into());
 static LAYOUTS: LazyLock<Vec<Layout>> = LazyLock::new(Layout::builtin);
 
+static NO_KEYS: LazyLock<Layout> = LazyLock::new(|| {
+    let layout = br#"{ "name": "none", "when": ["/output"], "fields": [
+        { "kind": "prompt", "ids": "/output/0/0/0/0/0/0/0/0/0", "text": "/output/none" }] }"#;
+    Layout::from_json(layout).unwrap().remove(0)
+});
+
 fn options_for(format: Format) -> EnrichOptions {
     let mut options = EnrichOptions::default();
     options.layouts.clone_from(&LAYOUTS);
@@ -36,6 +42,12 @@ pub fn body(body: &[u8], format: Format) {
     if report.totals.decoded + report.totals.replaced == 0 {
         same(&once.body, body, "nothing was written, but the body is another");
     }
+    // A layout that asks for no key and finds nothing: spans that the sieve would refuse are looked into.
+    let mut whole = options.clone();
+    whole.layouts.push(NO_KEYS.clone());
+    let whole = enrich(body, &TOKENIZERS, &whole).expect("a body is one whatever the layouts are");
+    same(&whole.body, &once.body, "the sieve makes another body");
+    assert_eq!(whole.report, once.report, "the sieve makes another report");
     // Later calls are told the format, which a text may have made another.
     let mut told = options.clone();
     told.format = [

@@ -67,7 +67,8 @@ export async function load(args, env) {
 /** @param {Option} option @param {Given} given @returns {Promise<unknown>} */
 async function read({ name, isList, kind }, { value, place }) {
   if (!isList) return kind.read(value, place);
-  const members = kind.members?.(value, place) ?? (Array.isArray(value) ? value.map((member, index) => [member, place.inside(index)]) : [[value, place]]);
+  const several = kind.members?.(value, place) ?? (Array.isArray(value) ? value.map((member, index) => [member, place.inside(index)]) : undefined);
+  const members = several ?? [[value, place]];
   /** @type {any[]} */
   const values = members.map(([member, at]) => kind.read(member, at));
   if (values.includes(undefined)) return undefined;

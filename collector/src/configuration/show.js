@@ -94,7 +94,10 @@ function wrap(text, width) {
 
 /** What may follow the URL of --export. */
 function exportHelp() {
-  const rows = BACKENDS.map((backend) => entry(`  ${backend}`, exportNames(backend).map((name) => (EXPORT_OPTIONS[backend][name]?.isNeeded ? `${name} (needed)` : name)).join(", ")));
+  const rows = BACKENDS.map((backend) => {
+    const names = exportNames(backend).map((name) => (EXPORT_OPTIONS[backend][name]?.isNeeded ? `${name} (needed)` : name));
+    return entry(`  ${backend}`, names.join(", "));
+  });
   return `Names for --export BACKEND=URL,NAME=VALUE,...; -env names a variable that holds the value, -file a file:\n${rows.join("")}`;
 }
 

@@ -18,9 +18,8 @@ export function fromFlags(options, args, problems) {
     ...options.map(({ name, short, isList, kind }) => ({ name, short, isList, isSwitch: kind.placeholder === "" })),
     ...ACTIONS.map(({ name, short, placeholder }) => ({ name, short, isList: false, isSwitch: placeholder === "" })),
   ];
-  const table = Object.fromEntries(
-    rows.map(({ name, short, isSwitch }) => [name, { type: /** @type {"boolean" | "string"} */ (isSwitch ? "boolean" : "string"), ...(short && { short }) }]),
-  );
+  const typeOf = (/** @type {boolean} */ isSwitch) => /** @type {"boolean" | "string"} */ (isSwitch ? "boolean" : "string");
+  const table = Object.fromEntries(rows.map(({ name, short, isSwitch }) => [name, { type: typeOf(isSwitch), ...(short && { short }) }]));
   // Not strict, for then the first mistake would hide the others.
   const { tokens } = parseArgs({ args, options: table, strict: false, tokens: true, allowPositionals: true, allowNegative: true });
   /** @type {Map<string, Given>} */
@@ -48,7 +47,7 @@ export function fromFlags(options, args, problems) {
       place.fail(`there is no such option${didYouMean(name, rows.map(flagOf))}`);
     } else if (row.isSwitch && token.value !== undefined && token.inlineValue) {
       place.fail(`it takes no value; write ${flagOf(row)} or --no-${name}`);
-    } else if (!row.isSwitch && (token.value === undefined || (!token.inlineValue && token.value.startsWith("-") && token.value.length > 1))) {
+    } else if (!row.isSwitch && (token.value === undefined || (!token.inlineValue && /^-./.test(token.value)))) {
       place.fail("its value is missing");
     } else {
       add(row, row.isSwitch ? !isNegative : token.value, place);

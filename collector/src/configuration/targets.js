@@ -48,7 +48,9 @@ function fromObject({ backend: name, listen: where, upstream: to, ...more }, pla
 function upstreamOf(value, place) {
   const url = urlOf(value, place);
   if (url === undefined) return undefined;
-  if (url.username || url.password) return place.fail("the URL of a relay holds no name and password; those that the client sends pass through");
+  if (url.username || url.password) {
+    return place.fail("the URL of a relay holds no name and password; those that the client sends pass through");
+  }
   if (url.search || url.hash) return place.fail(`\`${url.search || url.hash}\` cannot stand in the URL of a relay; write it without`);
   url.pathname = url.pathname.replace(/\/+$/, "");
   return url;
@@ -69,10 +71,15 @@ function urlOf(value, place) {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && /^https?:$/.test(url.protocol)) return url;
   // The text may hold a password or a token.
-  return place.fail(`${/[@?]/.test(text) ? "this" : `\`${text}\``} is no address of HTTP; write it with http:// or https://, such as http://host:5000`);
+  const shown = /[@?]/.test(text) ? "this" : `\`${text}\``;
+  return place.fail(`${shown} is no address of HTTP; write it with http:// or https://, such as http://host:5000`);
 }
 
-/** Of an export: its name for the exporter, and what its values are. @typedef {{ option: string, isSecret?: true, isYesOrNo?: true, isNeeded?: true }} ExportOption */
+/**
+ * What a name of an export is: its option of the exporter, and which values it takes.
+ *
+ * @typedef {{ option: string, isSecret?: true, isYesOrNo?: true, isNeeded?: true }} ExportOption
+ */
 
 /** @type {Record<Backend, Record<string, ExportOption>>} */
 export const EXPORT_OPTIONS = {
@@ -183,7 +190,9 @@ function meaningOf(backend, key) {
  * @param {Backend} backend
  */
 export function exportNames(backend) {
-  const names = Object.entries(EXPORT_OPTIONS[backend]).flatMap(([name, { isSecret }]) => (isSecret ? [name, `${name}-env`, `${name}-file`] : [name]));
+  const names = Object.entries(EXPORT_OPTIONS[backend]).flatMap(([name, { isSecret }]) =>
+    isSecret ? [name, `${name}-env`, `${name}-file`] : [name],
+  );
   return WITH_HEADERS.includes(backend) ? [...names, "header.NAME", "header-env.NAME"] : names;
 }
 
@@ -198,7 +207,9 @@ function valueFrom(from, raw, place, env) {
 
 /** @param {Record<string, unknown>} more @param {string[]} known @param {Place} place */
 function refuseUnknown(more, known, place) {
-  for (const key of Object.keys(more)) place.inside(key, "key").fail(`there is no key \`${key}\`; they are ${known.join(", ")}${didYouMean(key, known)}`);
+  for (const key of Object.keys(more)) {
+    place.inside(key, "key").fail(`there is no key \`${key}\`; they are ${known.join(", ")}${didYouMean(key, known)}`);
+  }
 }
 
 /** @param {string} text @param {string} sign @returns {[string, string]} */

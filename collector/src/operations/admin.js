@@ -27,7 +27,8 @@ export async function startAdmin({ configuration, enrichments, metrics }, addres
   app.get("/health", (_request, reply) => {
     const { ready, workers, tokenizers } = enrichments.health();
     reply.code(ready ? 200 : 503).header("cache-control", "no-store");
-    return { status: ready ? "ok" : "not ready", version, workers, tokenizers, listeners: listeners.map(({ name, address }) => ({ name, ...address })) };
+    const places = listeners.map(({ name, address }) => ({ name, ...address }));
+    return { status: ready ? "ok" : "not ready", version, workers, tokenizers, listeners: places };
   });
   app.get("/metrics", async (_request, reply) => {
     const text = await metrics.text(enrichments.health());

@@ -20,6 +20,8 @@ export class Conduit {
   #socket;
   #upstream;
   #agent;
+  /** The backend's, once the last request has one. @type {Socket | undefined} */
+  #backend;
   #requests = 0;
   /** Whether the backend has ended its connection. */
   #isLost = false;
@@ -90,12 +92,16 @@ export class Conduit {
       maxHeaderSize: MOST_HEADER_BYTES,
     };
     this.#isLost = false;
+    this.#backend = undefined;
     const request = (protocol === "https:" ? https : http).request(/** @type {any} */ (options));
-    const agent = this.#agent;
+    // Node would end the connection before the time that the backend names; when it ends is for the backend to say.
+    request.once("response", ({ headers }) => delete headers["keep-alive"]);
     request.once("socket", (socket) => {
+      this.#backend = socket;
       if (request.reusedSocket) return;
       socket.once("close", () => {
-        if (agent !== this.#agent) return;
+        // Another one that has ended was not in use any more.
+        if (socket !== this.#backend) return;
         this.#isLost = true;
         if (this.#requests === 0) this.#end();
       });

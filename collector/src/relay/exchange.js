@@ -1,7 +1,10 @@
 /** One request and its answer. */
-import { answerWithBody, endToEnd, hasBody, isChunked, pairs, replaced, towards, trailersWithBody, valueOf, withBody, without } from "./headers.js";
+import { Readable } from "node:stream";
+import { answerOfUnknownLength, answerWithBody, backwards, hasBody, isChunked, pairs, replaced, towards, trailersWithBody, valueOf, withBody, without } from "./headers.js";
+import { undecoded } from "../enrichment/outcome.js";
 import { openable } from "./encodings.js";
 import { Allowance, hold } from "./held.js";
+import { isPlainLines, pieces } from "./lines.js";
 import { rewrite } from "./rewrite.js";
 
 /** @typedef {import("node:http").IncomingMessage} IncomingMessage */
@@ -21,14 +24,14 @@ export class Exchange {
   #conduit;
   #request;
   #response;
-  #kind;
+  #route;
   #allowance;
   /** Aborted when nobody waits for the answer any more. */
   #gone = new AbortController();
   /** What went wrong with the backend's connection, first. @type {Error & { code?: string } | undefined} */
   #fault;
-  /** For the log. @type {string | undefined} */
-  #outcome;
+  /** For the log. @type {{ outcome?: string, warnings: Set<string> }} */
+  #said = { warnings: new Set() };
 
   /**
    * @param {object} parts
@@ -38,22 +41,22 @@ export class Exchange {
    * @param {import("./conduit.js").Conduit} parts.conduit
    * @param {IncomingMessage} parts.request
    * @param {import("node:http").ServerResponse} parts.response
-   * @param {"write" | "read" | "other"} parts.kind
+   * @param {import("./routes.js").Route} [parts.route] If it writes or reads traces that are to be enriched.
    */
-  constructor({ context, listener, upstream, conduit, request, response, kind }) {
+  constructor({ context, listener, upstream, conduit, request, response, route }) {
     this.#context = context;
     this.#labels = { listener };
     this.#upstream = upstream;
     this.#conduit = conduit;
     this.#request = request;
     this.#response = response;
-    this.#kind = kind;
+    this.#route = route;
     this.#allowance = new Allowance(context);
   }
 
-  /** Of the body that was offered. */
-  get outcome() {
-    return this.#outcome;
+  /** What became of the body that was offered, and the codes of what there was to say of it. */
+  get said() {
+    return this.#said;
   }
 
   /**
@@ -87,7 +90,7 @@ export class Exchange {
     let headers = towards(this.#request.rawHeaders, this.#upstream);
     /** @type {Held} */
     let held = { chunks: [], isWhole: false };
-    const isHeld = this.#kind === "write" && hasBody(headers);
+    const isHeld = this.#route?.kind === "write" && hasBody(headers);
     if (isHeld) {
       if (valueOf(headers, "expect") !== undefined) {
         // The client waits for a word before it sends what is to be held.
@@ -95,7 +98,7 @@ export class Exchange {
         headers = without(headers, ["expect"]);
       }
       ({ headers, ...held } = await this.#held(this.#request, headers, withBody));
-    } else if (this.#kind === "read") headers = replaced(headers, "accept-encoding", openable(valueOf(headers, "accept-encoding") ?? ""));
+    } else if (this.#route?.kind === "read") headers = replaced(headers, "accept-encoding", openable(valueOf(headers, "accept-encoding") ?? ""));
     const upstream = this.#send(headers, held, isHeld);
     const { signal } = this.#gone;
     const abort = () => upstream.destroy();
@@ -126,7 +129,7 @@ export class Exchange {
     const started = performance.now();
     const { chunks, reason } = await hold(stream, this.#allowance, Number(valueOf(headers, "content-length") ?? 0));
     if (reason) {
-      this.#undecoded(reason, "the body has no room", started);
+      this.#undecoded(undecoded(reason, "the body has no room"), started);
       return { headers, chunks, isWhole: false };
     }
     const trailers = stream.rawTrailers;
@@ -144,22 +147,25 @@ export class Exchange {
   async #rewrite(chunks, headers) {
     const started = performance.now();
     const { signal } = this.#gone;
-    const { result, body } = await rewrite(this.#context, { chunks, headers, url: this.#request.url ?? "", signal });
+    // Who reads asks for what is stored, all of it.
+    const sampling = this.#route?.kind === "write" ? "decode" : undefined;
+    const { result, body } = await rewrite(this.#context, { chunks, headers, url: this.#request.url ?? "", signal, sampling });
     if (signal.aborted) throw new Error("the client has gone");
-    if (result.outcome === "undecoded") return void this.#undecoded(result.reason, result.message, started);
-    this.#outcome = result.outcome;
+    if (result.outcome === "undecoded") return void this.#undecoded(result, started);
+    this.#said.outcome = result.outcome;
+    for (const { code } of result.warnings) this.#said.warnings.add(code);
     this.#context.metrics.enriched(this.#labels, result, seconds(started));
     return body;
   }
 
   /**
-   * @param {import("../types.js").Undecoded} reason
-   * @param {string} message
+   * @param {ReturnType<typeof undecoded>} result
    * @param {number} started
    */
-  #undecoded(reason, message, started) {
-    this.#outcome = reason;
-    this.#context.metrics.enriched(this.#labels, { outcome: "undecoded", reason, message }, seconds(started));
+  #undecoded(result, started) {
+    const { reason, message } = result;
+    this.#said.outcome = reason;
+    this.#context.metrics.enriched(this.#labels, result, seconds(started));
     const level = reason === "not_sampled" ? "debug" : "warn";
     this.#context.log[level]({ ...this.#labels, reason, cause: message }, "a body goes on as it came");
   }
@@ -199,28 +205,35 @@ export class Exchange {
   /** Passes on what a backend says before its answer. @param {{ statusCode: number, statusMessage: string, rawHeaders: Headers }} info */
   #inform({ statusCode, statusMessage, rawHeaders }) {
     if (this.#request.httpVersionMinor === 0 || this.#response.headersSent) return;
-    const lines = pairs(endToEnd(rawHeaders)).map(([name, value]) => `${name}: ${value}\r\n`);
+    const lines = pairs(backwards(rawHeaders)).map(([name, value]) => `${name}: ${value}\r\n`);
     this.#request.socket.write(`HTTP/1.1 ${statusCode} ${statusMessage}\r\n${lines.join("")}\r\n`, "latin1");
   }
 
   /** @param {IncomingMessage} incoming */
   async #answer(incoming) {
-    let headers = endToEnd(incoming.rawHeaders);
+    const response = this.#response;
+    let headers = backwards(incoming.rawHeaders);
     /** @type {Held} */
     let held = { chunks: [], isWhole: false };
-    if (this.#kind === "read" && incoming.statusCode === 200) ({ headers, ...held } = await this.#held(incoming, headers, answerWithBody));
-    const response = this.#response;
+    /** @type {Readable} */
+    let source = incoming;
+    if (this.#route?.kind === "read" && incoming.statusCode === 200) {
+      if (this.#route.hasLines && isPlainLines(headers)) {
+        source = Readable.from(this.#lines(incoming, headers), { objectMode: false });
+        headers = answerOfUnknownLength(headers);
+      } else ({ headers, ...held } = await this.#held(incoming, headers, answerWithBody));
+    }
     // HTTP/1.0 knows no chunks: what has no length ends with the connection.
     if (this.#request.httpVersionMinor === 0) headers = without(headers, ["transfer-encoding", "trailer"]);
     response.sendDate = false;
     response.writeHead(incoming.statusCode ?? 0, incoming.statusMessage, headers);
     const isOver = new Promise((resolve, reject) => {
       response.once("finish", resolve);
-      incoming.once("error", reject);
+      source.once("error", reject);
       this.#gone.signal.addEventListener("abort", () => reject(new Error("the client has gone")));
     });
     const end = () => {
-      const trailers = held.trailers ?? incoming.rawTrailers;
+      const trailers = held.trailers ?? (source === incoming ? incoming.rawTrailers : trailersWithBody(incoming.rawTrailers));
       if (trailers.length > 0) response.addTrailers(pairs(trailers));
       response.end();
     };
@@ -228,11 +241,29 @@ export class Exchange {
     if (held.isWhole) end();
     else {
       response.write(NOTHING);
-      incoming.once("end", end);
-      incoming.pipe(response, { end: false });
+      source.once("end", end);
+      source.pipe(response, { end: false });
     }
     await isOver;
     return incoming.statusCode ?? 0;
+  }
+
+  /**
+   * The lines of an answer, enriched as they come.
+   *
+   * @param {IncomingMessage} incoming
+   * @param {Headers} headers
+   */
+  async *#lines(incoming, headers) {
+    let wasWhole = true;
+    for await (const { bytes, isWhole } of pieces(incoming, this.#context.configuration.limits.bodyBytes)) {
+      const reason = isWhole ? this.#allowance.take(bytes.length) : "too_large";
+      // Of a long line, once.
+      if (reason && (isWhole || wasWhole)) this.#undecoded(undecoded(reason, "the lines have no room"), performance.now());
+      yield (reason ? undefined : await this.#rewrite([bytes], headers)) ?? bytes;
+      this.#allowance.release();
+      wasWhole = isWhole;
+    }
   }
 }
 

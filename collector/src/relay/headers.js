@@ -55,14 +55,25 @@ export function replaced(headers, name, value) {
  * What goes on from one connection to the next.
  *
  * @param {Headers} headers
+ * @param {string[]} more Names, in lower case, of headers of the connection that are true of the next one too.
  * @returns {Headers}
  */
-export function endToEnd(headers) {
+function endToEnd(headers, more) {
   const named = valueOf(headers, "connection")?.toLowerCase().split(",") ?? [];
   const names = [...HOP_BY_HOP, ...named.map((name) => name.trim())];
-  const kept = without(headers, names.filter((name) => !FRAMING.includes(name)));
+  const kept = without(headers, names.filter((name) => !FRAMING.includes(name) && !more.includes(name)));
   // Trailers need chunks; Node refuses to announce them otherwise.
   return isChunked(kept) ? kept : without(kept, ["trailer"]);
+}
+
+/**
+ * An answer's headers as the client gets them. How long the backend keeps its idle connection is how long the relay keeps the client's.
+ *
+ * @param {Headers} headers
+ * @returns {Headers}
+ */
+export function backwards(headers) {
+  return endToEnd(headers, ["keep-alive"]);
 }
 
 /**
@@ -74,7 +85,7 @@ export function endToEnd(headers) {
  */
 export function towards(headers, upstream) {
   const host = valueOf(headers, "host");
-  const kept = replaced(endToEnd(headers), "host", upstream.host);
+  const kept = replaced(endToEnd(headers, []), "host", upstream.host);
   // Only HTTP/1.0 may come without.
   if (host === undefined) kept.unshift("Host", upstream.host);
   // A page of the backend itself, which came through this relay. Backends refuse other origins than their own.
@@ -100,6 +111,12 @@ export function trailersWithBody(trailers) {
 /** The headers of an answer with another body. @param {Headers} headers @param {number} length @returns {Headers} */
 export function answerWithBody(headers, length) {
   return without(withBody(headers, length), OF_THE_VERSION);
+}
+
+/** The headers of an answer whose body changes while it streams. @param {Headers} headers @returns {Headers} */
+export function answerOfUnknownLength(headers) {
+  const kept = without(headers, [...OF_THE_BYTES, ...OF_THE_VERSION, "content-length"]);
+  return isChunked(kept) ? kept : [...kept, "Transfer-Encoding", "chunked"];
 }
 
 /** Whether a body comes in chunks, its length unknown. @param {Headers} headers */

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import { isAllowedHost } from "../operations/access.js";
 import { Conduit, MOST_HEADER_BYTES } from "./conduit.js";
 import { Exchange } from "./exchange.js";
-import { kindOf } from "./routes.js";
+import { routeOf } from "./routes.js";
 
 /** @typedef {import("../types.js").Context} Context */
 /** @typedef {import("../types.js").Listener} Listener */
@@ -27,6 +27,8 @@ export async function startRelay(context, { backend, listen, upstream }) {
   const address = { ...listen };
   /** @type {Map<import("node:net").Socket, Conduit>} */
   const conduits = new Map();
+  /** Codes of warnings that were told once: one body is seldom alone in it. @type {Set<string>} */
+  const told = new Set();
 
   /** @param {IncomingMessage} request @param {ServerResponse} response */
   const serve = (request, response) => {
@@ -35,17 +37,23 @@ export async function startRelay(context, { backend, listen, upstream }) {
     const started = performance.now();
     const { method = "GET", url = "/" } = request;
     const path = url.split("?", 1)[0];
-    const found = kindOf(backend, method, path);
+    const found = routeOf(backend, method, path);
+    const kind = found?.kind ?? "other";
     // Without `enrichReads` a read is one more request that passes.
-    const kind = found === "read" && !configuration.enrichReads ? "other" : found;
-    metrics.received({ listener: name, kind: found });
+    const route = kind === "read" && !configuration.enrichReads ? undefined : found;
+    metrics.received({ listener: name, kind });
     conduit.run(async () => {
       const refusal = refusalOf(request, address, configuration.access.hosts);
-      const exchange = new Exchange({ context, listener: name, upstream, conduit, request, response, kind });
+      const exchange = new Exchange({ context, listener: name, upstream, conduit, request, response, route });
       const status = refusal ? await refuse(response, refusal) : await exchange.run();
       const seconds = (performance.now() - started) / 1000;
       metrics.answered({ listener: name, status }, seconds);
-      log.debug({ method, path, kind: found, status, seconds, outcome: exchange.outcome }, "request");
+      const { outcome, warnings } = exchange.said;
+      log.debug({ method, path, kind, status, seconds, outcome, warnings: [...warnings] }, "request");
+      for (const code of warnings) {
+        if (!told.has(code)) log.warn({ code }, "a body of traces has a warning of token2text, which is told once");
+        told.add(code);
+      }
     });
   };
 

@@ -1,7 +1,7 @@
 /** Which requests write or read traces, as tables. Everything else passes. */
 
 /** @typedef {import("../types.js").Backend} Backend */
-/** @typedef {{ kind: "write" | "read", method: string, path: RegExp }} Route */
+/** @typedef {{ kind: "write" | "read", method: string, path: RegExp, hasLines?: true }} Route `hasLines`: answered with JSON lines. */
 
 /** Paths may stand under a prefix, as MLflow's `--static-prefix` or a proxy gives them one. */
 const OTLP = { kind: /** @type {const} */ ("write"), method: "POST", path: /\/v1\/traces$/ };
@@ -37,7 +37,7 @@ export const ROUTES = {
     OTLP,
     { kind: "write", method: "POST", path: /\/calls\/complete$/ },
     { kind: "write", method: "POST", path: /\/call\/(?:start|end|upsert_batch)$/ },
-    { kind: "read", method: "POST", path: /\/calls\/stream_query$/ },
+    { kind: "read", method: "POST", path: /\/calls\/stream_query$/, hasLines: true },
     { kind: "read", method: "POST", path: /\/call\/read$/ },
   ],
 };
@@ -46,11 +46,10 @@ export const ROUTES = {
  * @param {Backend} backend
  * @param {string} method
  * @param {string} path Without the query.
- * @returns {"write" | "read" | "other"}
+ * @returns {Route | undefined} Nothing for what only passes.
  * @example
- *   kindOf("trackio", "POST", "/api/bulk_log"); // "write"
+ *   routeOf("trackio", "POST", "/api/bulk_log")?.kind; // "write"
  */
-export function kindOf(backend, method, path) {
-  const route = ROUTES[backend].find((route) => route.method === method && route.path.test(path));
-  return route?.kind ?? "other";
+export function routeOf(backend, method, path) {
+  return ROUTES[backend].find((route) => route.method === method && route.path.test(path));
 }

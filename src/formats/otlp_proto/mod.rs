@@ -12,7 +12,7 @@ use super::span::{REREAD, role};
 use super::{Part, span, text};
 use crate::json::{Edits, Json, TOO_DEEP, splice, splice_body};
 use crate::limits::{Limits, MOST_MESSAGES};
-use crate::view::{Kind, NodeId, Tree};
+use crate::view::{KeySet, Kind, NodeId, Tree};
 use crate::{Error, ErrorCode};
 use wire::{BYTES, FIXED64, Field, VARINT, bytes_into, field, new_length, next, numbers};
 
@@ -141,6 +141,7 @@ struct OtlpProto<'b> {
 pub(super) fn rewrite<'b>(
     body: &'b [u8],
     limits: &Limits,
+    keys: Option<&KeySet>,
     edit: &mut dyn FnMut(&str, Part<'_>),
 ) -> Result<Cow<'b, [u8]>, Error> {
     check(body, limits.depth)?;
@@ -162,7 +163,7 @@ pub(super) fn rewrite<'b>(
         holders: Vec::new(),
         is_full: false,
     };
-    let views = span::views(&mut document, 0, "");
+    let views = span::views(&mut document, 0, "", keys);
     edit("", Ok((&mut document, views)));
     if document.is_full {
         let what = format!("the body has more than {MOST_MESSAGES} messages; send its spans in several bodies");
@@ -254,6 +255,26 @@ impl OtlpProto<'_> {
             }
         }
         found
+    }
+
+    /// Tells all keys in a message between two places, and all strings that are values.
+    fn walk(&self, message: Message, (mut at, end): (usize, usize), tell: &mut dyn FnMut(Message, &[u8])) {
+        let mut open = vec![(message, end)];
+        while let Some(&(message, end)) = open.last() {
+            if message == Message::Values {
+                at = numbers(self.body, at, end, &mut |_| {});
+            }
+            let Some(field) = next(self.body, &mut at, end) else {
+                open.pop();
+                continue;
+            };
+            if let Some(inner) = inside(message, &field) {
+                open.push((inner, field.end));
+                at = field.start;
+            } else if field.number == STRING && field.wire == BYTES {
+                tell(message, &self.body[field.start..field.end]);
+            }
+        }
     }
 
     /// The field of a value that counts: the last.

@@ -4,13 +4,12 @@ use std::borrow::Cow;
 
 use super::super::Document;
 use super::super::span::{MAX_LISTS, role, shown};
-use super::values::decimal_into;
 use super::wire::{BYTES, FIXED64, Field, VARINT, bytes_into, next, numbers, varint};
 use super::{ATTRIBUTES, BOOL, DOUBLE, FACTS, INSIDE, INT, ITSELF, JSON, KEY_VALUES, LIST, Message, Node, OtlpProto};
 use super::{RESOURCE_SPANS, STRING, VALUES};
 use crate::base64::hex_into;
-use crate::json::{leaving, quote_into};
-use crate::view::{Kind, MARK, Names, NodeId, Tree, Write};
+use crate::json::{decimal_into, leaving, quote_into};
+use crate::view::{KeySet, Kind, MARK, Names, NodeId, Tree, Write, key_hash};
 
 impl OtlpProto<'_> {
     /// The part of a message that has a name.
@@ -174,6 +173,21 @@ impl Tree for OtlpProto<'_> {
     fn keys_inside(&self, node: NodeId, tell: &mut dyn FnMut(u32)) -> bool {
         let (role, node) = role(node);
         role == JSON && self.json.keys_inside(node, tell)
+    }
+
+    fn may_have(&self, node: NodeId, keys: &KeySet, in_strings: bool) -> bool {
+        let (role, node) = role(node);
+        let mut may_have = role == JSON;
+        if !may_have {
+            self.walk(self.message(node), self.range(node), &mut |message, bytes| {
+                may_have |= match message {
+                    Message::KeyValue => keys.has(key_hash(bytes)),
+                    Message::Value => in_strings && keys.may_be_in(bytes),
+                    _ => false,
+                };
+            });
+        }
+        may_have
     }
 
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {

@@ -3,7 +3,7 @@
 use super::wire::bytes_into;
 use super::{BOOL, DOUBLE, INT, KEY_VALUES, OtlpProto, STRING, VALUES};
 use crate::base64;
-use crate::json::{quote_into, text_into};
+use crate::json::{decimal_into, quote_into, text_into};
 use crate::view::{NodeId, Text};
 
 impl OtlpProto<'_> {
@@ -93,16 +93,4 @@ fn rough_double_into(bytes: &[u8], out: &mut Vec<u8>) {
     let point = out.len();
     decimal_into(1_000_000 + millionths, out);
     out[point] = b'.';
-}
-
-pub(super) fn decimal_into(mut number: u64, out: &mut Vec<u8>) {
-    let start = out.len();
-    loop {
-        out.push(b'0' + (number % 10) as u8);
-        number /= 10;
-        if number == 0 {
-            break;
-        }
-    }
-    out[start..].reverse();
 }

@@ -10,7 +10,7 @@ use super::Part;
 use super::span::{self, MAX_LISTS, REREAD, ROLE_SHIFT, role, shown};
 use super::text::JsonDocument;
 use crate::json::{Json, number_end, short_digits, string_content};
-use crate::view::{Kind, MARK, Names, NodeId, Tree};
+use crate::view::{KeySet, Kind, MARK, Names, NodeId, Tree};
 
 /// What a node is shown as: plain JSON; a part of the format (a span, and what leads to it); events, and one of them; the
 /// attributes of a span or an event; a value with its type; the attributes of a span, with JSON in their strings.
@@ -60,12 +60,18 @@ pub(crate) fn holds(of_type: Kind, inside: Kind) -> bool {
 const ROOT: NodeId = PART << ROLE_SHIFT;
 
 /// Has a value edited. `is_reread`: MLflow reads it, and what stands in the attributes of its spans again.
-pub(super) fn edit(document: &mut JsonDocument<'_>, path: &str, is_reread: bool, edit: &mut dyn FnMut(&str, Part<'_>)) {
+pub(super) fn edit(
+    document: &mut JsonDocument<'_>,
+    path: &str,
+    is_reread: bool,
+    keys: Option<&KeySet>,
+    edit: &mut dyn FnMut(&str, Part<'_>),
+) {
     let is_spaced = document.json.is_spaced();
     // What MLflow's server gives out is spelled with underscores too.
     let is_snake = !is_reread || document.member(Json::ROOT, "resource_spans").is_some();
     let mut document = Typed { document, is_reread, is_snake, is_spaced, made: Vec::new() };
-    let views = span::views(&mut document, ROOT, path);
+    let views = span::views(&mut document, ROOT, path, keys);
     edit(path, Ok((&mut document, views)));
     document.finish();
 }
@@ -259,6 +265,10 @@ impl Tree for Typed<'_, '_> {
             self.stored().pair_keys(node, tell);
         }
         self.stored().keys_inside(node, tell)
+    }
+
+    fn may_have(&self, node: NodeId, keys: &KeySet, in_strings: bool) -> bool {
+        self.stored().may_have(role(node).1, keys, in_strings)
     }
 
     fn element(&mut self, array: NodeId, index: usize) -> Option<NodeId> {

@@ -1,5 +1,8 @@
 //! Sixteen bytes at once: what each of them is, as a bit of a mask, the first byte the lowest.
 
+/// Every other bit, from the lowest on.
+const EVEN: u32 = 0x5555;
+
 /// Bytes of a block.
 pub(super) const LEN: usize = 16;
 
@@ -11,6 +14,17 @@ struct Classes {
     spaces: u32,
     points: u32,
     minuses: u32,
+}
+
+/// What stands in a block of a string's content.
+struct StringClasses {
+    quotes: u32,
+    backslashes: u32,
+    controls: u32,
+    /// Bytes that make an escape behind a backslash, of the more frequent ones.
+    letters: u32,
+    /// The first byte behind the backslash of a character that is spelled by its number.
+    us: u32,
 }
 
 #[cfg(target_feature = "simd128")]
@@ -59,6 +73,18 @@ impl Block {
     }
 
     #[inline(always)]
+    fn string_classes(&self) -> StringClasses {
+        use core::arch::wasm32::{u8x16_bitmask, u8x16_lt, u8x16_splat, v128_or};
+        StringClasses {
+            quotes: u8x16_bitmask(self.equal(b'"')).into(),
+            backslashes: u8x16_bitmask(self.equal(b'\\')).into(),
+            controls: u8x16_bitmask(u8x16_lt(self.0, u8x16_splat(0x20))).into(),
+            letters: u8x16_bitmask(v128_or(self.equal(b'n'), self.equal(b't'))).into(),
+            us: u8x16_bitmask(self.equal(b'u')).into(),
+        }
+    }
+
+    #[inline(always)]
     fn classes(&self) -> Classes {
         use core::arch::wasm32::{u8x16_bitmask, u8x16_lt, u8x16_splat, u8x16_sub};
         let mask = |byte| u32::from(u8x16_bitmask(self.equal(byte)));
@@ -84,8 +110,22 @@ impl<'t> Block<'t> {
         text.get(at..)?.first_chunk().map(Block)
     }
 
+    fn mask(&self, is: &dyn Fn(u8) -> bool) -> u32 {
+        (0..LEN).fold(0, |mask, i| mask | u32::from(is(self.0[i])) << i)
+    }
+
+    fn string_classes(&self) -> StringClasses {
+        StringClasses {
+            quotes: self.mask(&|byte| byte == b'"'),
+            backslashes: self.mask(&|byte| byte == b'\\'),
+            controls: self.mask(&|byte| byte < 0x20),
+            letters: self.mask(&|byte| matches!(byte, b'n' | b't')),
+            us: self.mask(&|byte| byte == b'u'),
+        }
+    }
+
     fn classes(&self) -> Classes {
-        let mask = |is: &dyn Fn(u8) -> bool| (0..LEN).fold(0, |mask, i| mask | u32::from(is(self.0[i])) << i);
+        let mask = |is: &dyn Fn(u8) -> bool| self.mask(is);
         Classes {
             digits: mask(&|byte| byte.is_ascii_digit()),
             zeros: mask(&|byte| byte == b'0'),
@@ -95,6 +135,71 @@ impl<'t> Block<'t> {
             minuses: mask(&|byte| byte == b'-'),
         }
     }
+}
+
+/// How far the content of a string, in which no escape ends at `at`, can be told to be right by looking at blocks: to the
+/// quote that ends it, a control character, or the backslash of a rarer escape or of a mistake, all as [`super::plain_end`]
+/// finds them; else to where too few bytes follow.
+pub(crate) fn escapes_run(text: &[u8], mut at: usize) -> usize {
+    // Whether the byte at `at` is the second of an escape, in the lowest bit.
+    let mut is_second = 0;
+    while let Some(block) = Block::at(text, at) {
+        let is = block.string_classes();
+        // In each run of backslashes every other one begins an escape. A sum carries from the first of a run that begins
+        // at an odd place to what stands behind the last, and tells these runs from the others.
+        let backslashes = is.backslashes & !is_second;
+        let behind = backslashes << 1 | is_second;
+        let odd = backslashes & !EVEN & !behind;
+        let sum = odd + backslashes;
+        let seconds = (EVEN ^ sum << 1) & behind;
+        let simple = is.quotes | is.backslashes | is.letters;
+        let stops = (is.quotes & !seconds | is.controls | seconds & !simple) & 0xFFFF;
+        if stops != 0 {
+            let stop = stops.trailing_zeros();
+            return at + stop as usize - (seconds >> stop & 1) as usize;
+        }
+        is_second = sum >> LEN;
+        at += LEN;
+    }
+    at - is_second as usize
+}
+
+/// Tells what stands behind each quote, up to the next quote or backslash, as far as blocks go: where it begins and ends. Ends
+/// early if that gives true, or at a character that is ASCII and spelled by its number. Gives whether it did, up to where
+/// the text was looked at, and where what is not told yet begins.
+#[inline(always)]
+pub(super) fn behind_quotes(text: &[u8], mut tell: impl FnMut(usize, usize) -> bool) -> (bool, usize, Option<usize>) {
+    let (mut at, mut start, mut is_behind_backslash) = (0, None, 0);
+    while let Some(block) = Block::at(text, at) {
+        let is = block.string_classes();
+        let (mut quotes, marks) = (is.quotes, is.quotes | is.backslashes);
+        let mut numbers = is.us & (is.backslashes << 1 | is_behind_backslash);
+        is_behind_backslash = is.backslashes >> (LEN - 1);
+        while numbers != 0 {
+            if super::is_ascii_number(text, at + numbers.trailing_zeros() as usize) {
+                return (true, at, start);
+            }
+            numbers &= numbers - 1;
+        }
+        if marks != 0
+            && let Some(start) = start.take()
+            && tell(start, at + marks.trailing_zeros() as usize)
+        {
+            return (true, at, None);
+        }
+        while quotes != 0 {
+            let quote = quotes.trailing_zeros();
+            quotes &= quotes - 1;
+            let (behind, rest) = (at + quote as usize + 1, marks >> quote >> 1);
+            if rest == 0 {
+                start = Some(behind);
+            } else if tell(behind, behind + rest.trailing_zeros() as usize) {
+                return (true, at, None);
+            }
+        }
+        at += LEN;
+    }
+    (false, at, start)
 }
 
 /// How far a list of numbers, of which one is expected at `at`, can be told to be one by looking at blocks: to behind a

@@ -48,9 +48,10 @@ export async function startRecorder(upstream, fault = () => undefined) {
       return void outgoing.writeHead(answer.status, answer.message, answer.headers).end(answer.body);
     }
     const sent = request({ host: target.hostname, port: target.port, method, path, headers: /** @type {any} */ (incoming.rawHeaders) });
-    sent.on("error", () => incoming.socket.destroy());
     sent.end(body);
-    const [got] = /** @type {[import("node:http").IncomingMessage]} */ (await once(sent, "response"));
+    /** @type {import("node:http").IncomingMessage[]} */
+    const [got] = await once(sent, "response").catch(() => []);
+    if (got === undefined) return void incoming.socket.destroy();
     const answer = { status: got.statusCode ?? 0, message: got.statusMessage ?? "", headers: got.rawHeaders, body: await buffer(got) };
     exchanges.push({ ...given, answer });
     outgoing.sendDate = false;

@@ -1,23 +1,16 @@
 /** Relays in this process, for tests. */
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { join } from "node:path";
-import { DEFAULTS } from "../../../collector/src/configuration/defaults.js";
 import { createEnrichments } from "../../../collector/src/enrichment/pool.js";
 import { createLog } from "../../../collector/src/operations/log.js";
 import { createMetrics } from "../../../collector/src/operations/metrics.js";
 import { startRelay } from "../../../collector/src/relay/relay.js";
-import { fetchTokenizer } from "../../../scripts/fetch-tokenizer.js";
+import { anywhere, configuration } from "./collector.js";
 import { rawBackend } from "./wire.js";
 
 /** @typedef {import("../../../collector/src/types.js").Backend} Backend */
 /** @typedef {import("../../../collector/src/types.js").Context} Context */
 /** @typedef {import("../../../collector/src/types.js").Configuration} Configuration */
-
-const anywhere = { host: "127.0.0.1", port: 0 };
-export const tokenizerFile = join(fetchTokenizer("qwen3"), "tokenizer.json");
-/** With Qwen3's tokenizer for every model. @type {Configuration} */
-const ASKED = { ...DEFAULTS, tokenizers: [{ pattern: "*", file: tokenizerFile }], workers: 1 };
 
 /**
  * What relays are given; to be closed.
@@ -27,10 +20,10 @@ const ASKED = { ...DEFAULTS, tokenizers: [{ pattern: "*", file: tokenizerFile }]
  * @returns {Promise<Context & { close(): Promise<void> }>}
  */
 export async function relayContext(more = {}, enrichments) {
-  const configuration = { ...ASKED, ...more };
+  const asked = configuration(more);
   const log = createLog("silent");
-  const pool = enrichments ?? (await createEnrichments(configuration, log));
-  return { configuration, enrichments: pool, metrics: createMetrics(), log, close: () => pool.close() };
+  const pool = enrichments ?? (await createEnrichments(asked, log));
+  return { configuration: asked, enrichments: pool, metrics: createMetrics(), log, close: () => pool.close() };
 }
 
 /**
@@ -52,12 +45,11 @@ export async function relayTo(context, backend, upstream) {
  * @param {import("node:test").TestContext} t
  * @param {Context} context
  * @param {Parameters<typeof rawBackend>[0]} answer
- * @param {Parameters<typeof rawBackend>[1]} [more]
- * @param {string} [path] Of the upstream.
+ * @param {{ onHead?: (socket: import("node:net").Socket) => void, backend?: Backend, path?: string }} [more] `path`: of the upstream.
  */
-export async function relayed(t, context, answer, more, path = "") {
-  const backend = await rawBackend(answer, more);
-  const relay = await relayTo(context, "mlflow", backend.url + path);
+export async function relayed(t, context, answer, { onHead, backend: kind = "mlflow", path = "" } = {}) {
+  const backend = await rawBackend(answer, { onHead });
+  const relay = await relayTo(context, kind, backend.url + path);
   t.after(async () => {
     backend.close();
     await relay.close();

@@ -1,8 +1,9 @@
 """
 Rollouts of verl, traced by verl: its agent loop with a tool, its tool parser, its LLM client and its `rollout_trace.py`, all
-from the wheel. What is scripted is the model's answers, the weather, and the chat template.
+as they are in the wheel. What is scripted is the cluster with the model's answers, the weather, and the chat template; torch, ray
+and transformers are not installed, see `use_parts`.
 
-    verl_rollouts.py BACKEND PROJECT TOKENIZER [--token2text] [--step N] [--samples N]
+    verl_rollouts.py BACKEND PROJECT TOKENIZER [--token2text] [--step N] [--samples N] [--rollouts N] [--failing]
 
 BACKEND is mlflow, trackio or weave; its address comes from the environment, as for a trainer. The last line of the output is
 JSON: the texts of prompt and response of every traced call, by Python's `tokenizers`.
@@ -205,6 +206,7 @@ async def main():
     parser.add_argument("--token2text", action="store_true", help="verl decodes by itself")
     parser.add_argument("--step", type=int, default=1)
     parser.add_argument("--samples", type=int, default=len(SAMPLES))
+    parser.add_argument("--rollouts", type=int, default=1, help="of each sample")
     parser.add_argument("--failing", action="store_true", help="one more, whose model fails in its second turn")
     given = parser.parse_args()
     RolloutTraceConfig.init(given.project, EXPERIMENT, given.backend, token2text=given.token2text)
@@ -212,10 +214,11 @@ async def main():
     samples = SAMPLES[: given.samples] + ([("And in Reykjavík?", [call("Reykjavík")])] if given.failing else [])
     failures = []
     for index, (question, answers) in enumerate(samples):
-        try:
-            await rollouts.sample(index, 0, given.step, question, answers)
-        except RuntimeError as error:
-            failures.append(f"{type(error).__name__}: {error}")
+        for rollout in range(given.rollouts):
+            try:
+                await rollouts.sample(index, rollout, given.step, question, answers)
+            except RuntimeError as error:
+                failures.append(f"{type(error).__name__}: {error}")
     with contextlib.redirect_stdout(sys.stderr):
         flush(given.backend)
     print(json.dumps({"calls": rollouts.calls, "failures": failures}))

@@ -1,4 +1,4 @@
-/** The `fetch` of exports: what they need of it, by undici's plain requests, which cost a third of Node's own fetch. */
+/** The `fetch` of exports: what they need of it, by undici's plain requests, which make no streams of a body. */
 import { promisify } from "node:util";
 import zlib from "node:zlib";
 import { Agent, request } from "undici";

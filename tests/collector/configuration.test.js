@@ -214,7 +214,7 @@ describe("what is said of a mistake", () => {
     "an export that is not complete": [["--receive", "1", "--export", "mlflow"], "--export: `mlflow` is not complete; write BACKEND=URL, such as mlflow=http://host:5000,experiment=rollouts"],
     "an export's option": [
       ["--receive", "1", "--export", "otlp=http://h,tokn=1"],
-      "--export: an export to otlp has no `tokn`; it has token, token-env, token-file, gzip, header.NAME, header-env.NAME; did you mean `token`?",
+      "--export: an export to otlp has no `tokn`; it has token, token-env, token-file, encoding, gzip, header.NAME, header-env.NAME; did you mean `token`?",
     ],
     "an export without what it needs": [["--receive", "1", "--export", "trackio=http://h:7860"], "--export: an export to trackio needs `project`; write trackio=http://h:7860,project=..."],
     "a variable that is not set": [["--receive", "1", "--export", "otlp=http://h,token-env=NOT_SET"], "--export: the variable NOT_SET is not set; set it, or name another"],
@@ -295,7 +295,7 @@ log-level: [info]
     assert.deepEqual(more.filter((line) => line.startsWith("config")), []);
     assert.match((await saidOfFile("a: 1\na: 2\n"))[0], /^config\.yaml:2:1: /, "a key twice");
     assert.equal((await saidOfFile("- workers: 2\n"))[0], "config.yaml:1:1: options are missing; write one a line, such as `workers: 2`");
-    assert.equal((await saidOfFile("exports: [{ backend: otlp, url: http://h, tokne: x }]\n"))[0], "config.yaml:1:43: exports[0].tokne: an export to otlp has no `tokne`; it has token, token-env, token-file, gzip, header.NAME, header-env.NAME; did you mean `token`?");
+    assert.equal((await saidOfFile("exports: [{ backend: otlp, url: http://h, tokne: x }]\n"))[0], "config.yaml:1:43: exports[0].tokne: an export to otlp has no `tokne`; it has token, token-env, token-file, encoding, gzip, header.NAME, header-env.NAME; did you mean `token`?");
     const bomb = ["a: &a [x, x, x, x, x, x, x, x, x]", ...[..."bcdefg"].map((name, i) => `${name}: &${name} [${Array(9).fill(`*${"abcdef"[i]}`)}]`)].join("\n");
     assert.match((await saidOfFile(bomb))[0], /^config\.yaml:1:1: .*alias/i);
   });
@@ -349,5 +349,14 @@ describe("what is shown", () => {
     const args = [...GOOD, "--receive", "0.0.0.0:4318", "--export", "otlp=http://h", "--admin", "9000"];
     assert.deepEqual((await load(args, {})).warnings, ["--receive: whoever reaches 0.0.0.0:4318 may use it; set TOKEN2TEXT_TOKEN or --token-file"]);
     assert.deepEqual((await load(args, { TOKEN2TEXT_TOKEN: "t" })).warnings, []);
+  });
+
+  test("tokenizers that take no span without a model are warned of", async () => {
+    const relay = ["--relay", "mlflow=5001,http://host:5000"];
+    const named = ["--tokenizer", `Qwen/*=${tokenizerFolder}`];
+    const { warnings } = await load([...named, ...relay], {});
+    assert.equal(warnings.length, 1);
+    assert.match(warnings[0], /^--tokenizer: spans that name no model, .* add a tokenizer without a pattern: --tokenizer FILE$/);
+    assert.deepEqual((await load([...named, "--tokenizer", tokenizerFolder, ...relay], {})).warnings, []);
   });
 });

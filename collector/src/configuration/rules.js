@@ -83,10 +83,19 @@ export function problemsIn(configuration, origins) {
  * @returns {string[]}
  */
 export function warningsIn(configuration) {
-  if (configuration.access.token !== undefined) return [];
-  return listenersOf(configuration)
-    .filter(({ option, address }) => option !== "relay" && !isLoopback(address.host))
-    .map(({ option, address }) => `--${option}: whoever reaches ${showAddress(address)} may use it; set TOKEN2TEXT_TOKEN or --token-file`);
+  const open = configuration.access.token !== undefined ? [] : listenersOf(configuration).filter(isOpen);
+  return [
+    ...(configuration.tokenizers.some(({ pattern }) => pattern === "*") ? [] : [NO_MODEL]),
+    ...open.map(({ option, address }) => `--${option}: whoever reaches ${showAddress(address)} may use it; set TOKEN2TEXT_TOKEN or --token-file`),
+  ];
+}
+
+/** Which models made them, verl's spans do not say. */
+const NO_MODEL = "--tokenizer: spans that name no model, such as all of verl's, stay undecoded; for them add a tokenizer without a pattern: --tokenizer FILE";
+
+/** @param {{ option: string, address: Address }} listener */
+function isOpen({ option, address }) {
+  return option !== "relay" && !isLoopback(address.host);
 }
 
 /** @param {Configuration} configuration @returns {{ option: string, address: Address }[]} */

@@ -102,6 +102,7 @@ export const EXPORT_OPTIONS = {
   },
   otlp: {
     token: { option: "token", isSecret: true },
+    encoding: { option: "encoding" },
     gzip: { option: "gzip", isYesOrNo: true },
   },
 };

@@ -102,7 +102,7 @@ test("a request without ids is sent on byte for byte, whatever encoding it came 
 });
 
 test("an empty request is a success that nobody is troubled with", async () => {
-  for (const [type, bytes] of [[PROTOBUF, ""], [JSON_TYPE, ""], [PROTOBUF, Buffer.from("0a0212001a00", "hex")]]) {
+  for (const [type, bytes] of [[PROTOBUF, ""], [JSON_TYPE, ""], [JSON_TYPE, "{}"], [JSON_TYPE, ' { "resourceSpans" : [ ] }\n'], [PROTOBUF, Buffer.from("0a0212001a00", "hex")]]) {
     const answer = await ask(url, { headers: { "content-type": String(type) }, body: bytes });
     assert.deepEqual([answer.status, await message("Response", answer)], [200, {}]);
   }

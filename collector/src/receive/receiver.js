@@ -9,7 +9,7 @@ import { createOnePort } from "./port.js";
 import { Gathering } from "./gathering.js";
 import { NO_GRPC, Refusal } from "./refusal.js";
 import { encodingOf, isGrpc, receive } from "./request.js";
-import { countSpans } from "./span-count.js";
+import { countSpans, isEmpty } from "./span-count.js";
 import { isOfAll, verdict } from "./verdict.js";
 
 /** @typedef {import("../types.js").Context} Context */
@@ -82,10 +82,8 @@ export async function startReceiver(context, address) {
 
   /** @param {Buffer} body @param {string} contentType */
   async function answerTo(body, contentType) {
-    if (body.length === 0) return undefined;
+    if (isEmpty(body, contentType)) return undefined;
     const count = () => countSpans(body, contentType);
-    // Cheap in protocol buffers; JSON is parsed only if something is wrong with it.
-    if (contentType === PROTOBUF && count() === 0) return undefined;
     const { results, warnings } = await (contentType === PROTOBUF ? gathering.pass(body) : pass({ body, contentType }));
     return verdict(results, count, warnings);
   }

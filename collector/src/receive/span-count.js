@@ -18,6 +18,25 @@ export function countSpans(body, contentType) {
   return contentType === JSON_TYPE ? countInJson(body) : countInMessage(body, 0, body.length, 0);
 }
 
+/** JSON that holds nothing. */
+const NO_SPANS = /^\s*\{\s*(?:"resourceSpans"\s*:\s*\[\s*\]\s*)?\}\s*$/;
+/** Such JSON is no longer than that. */
+const SHORT_BYTES = 1024;
+
+/**
+ * Whether a request holds no spans. Counting is cheap in protocol buffers; JSON is parsed only if something is wrong with it.
+ *
+ * @param {Uint8Array} body
+ * @param {string} contentType
+ * @returns {boolean}
+ * @throws {Refusal} 400: it is no request of OTLP in protocol buffers.
+ */
+export function isEmpty(body, contentType) {
+  if (body.length === 0) return true;
+  if (contentType !== JSON_TYPE) return countSpans(body, contentType) === 0;
+  return body.length <= SHORT_BYTES && NO_SPANS.test(new TextDecoder().decode(body));
+}
+
 /** @param {Uint8Array} body */
 function countInJson(body) {
   let request;

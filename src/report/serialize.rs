@@ -2,7 +2,7 @@
 
 use serde::ser::{Serialize, Serializer};
 
-#[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
+#[cfg(any(all(test, not(target_arch = "wasm32")), all(target_arch = "wasm32", not(feature = "spans"))))]
 use crate::json::{decimal_into, quote_into};
 
 use super::{Comparison, Counts, FieldKind, FieldReport, Report, SelectReport, Status, Totals, Unknown, Warning};
@@ -49,7 +49,7 @@ impl<'r> Value<'r> {
 
     /// Appends the part as JSON: made into JavaScript values by the engine, it takes a fraction of the time that a call for
     /// each of them takes. `number` writes a number that may be no whole one.
-    #[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
+    #[cfg(any(all(test, not(target_arch = "wasm32")), all(target_arch = "wasm32", not(feature = "spans"))))]
     pub(crate) fn json_into(&self, number: fn(f64) -> String, out: &mut Vec<u8>) {
         let start = out.len();
         match self {

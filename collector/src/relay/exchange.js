@@ -11,7 +11,7 @@ import { rewrite } from "./rewrite.js";
 /** @typedef {import("./headers.js").Headers} Headers */
 /** A body: what of it was held, and whether that is all. @typedef {{ chunks: Uint8Array[], isWhole: boolean, trailers?: Headers }} Held */
 
-/** Written to send a head at once, without waiting for the body. `flushHeaders` would write Latin-1 as UTF-8. */
+/** Written to send a head without its body. `flushHeaders` would write Latin-1 as UTF-8. */
 const NOTHING = Buffer.alloc(0);
 
 /** The methods that have no body unless their headers say so; others get an empty one. */
@@ -193,9 +193,7 @@ export class Exchange {
     for (const chunk of chunks) upstream.write(chunk);
     if (isWhole || hasNoLength) end();
     else {
-      upstream.write(NOTHING);
-      request.pipe(upstream, { end: false });
-      request.once("end", end);
+      passOn(request, upstream, end);
       // The backend wants no more of it, but the client must be able to end it to see the answer.
       upstream.once("close", () => request.resume());
     }
@@ -240,9 +238,7 @@ export class Exchange {
     for (const chunk of held.chunks) response.write(chunk);
     if (held.isWhole) end();
     else {
-      response.write(NOTHING);
-      source.once("end", end);
-      source.pipe(response, { end: false });
+      passOn(source, response, end);
     }
     await isOver;
     return incoming.statusCode ?? 0;
@@ -265,6 +261,20 @@ export class Exchange {
       wasWhole = isWhole;
     }
   }
+}
+
+/**
+ * Passes a body on as it comes. The head goes with the first of it if that is there already, else without it.
+ *
+ * @param {import("node:stream").Readable} source
+ * @param {import("node:http").OutgoingMessage} target
+ * @param {() => void} end
+ */
+function passOn(source, target, end) {
+  const alone = setImmediate(() => target.destroyed || target.write(NOTHING));
+  const isWithBody = () => clearImmediate(alone);
+  source.once("data", isWithBody).once("end", isWithBody).once("end", end);
+  source.pipe(target, { end: false });
 }
 
 /** @param {number} started */

@@ -189,7 +189,15 @@ fn not_digits(digits: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::json::scan::number_end;
+    use crate::json::number_end;
+
+    /// Numbers below what is asked for, always the same ones.
+    fn numbers_from(mut seed: u64) -> impl FnMut(usize) -> usize {
+        move |below| {
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (seed >> 33) as usize % below
+        }
+    }
 
     /// Every byte at every place of texts of some lengths, behind bytes of several kinds.
     fn each(tell: &mut dyn FnMut(&[u8], usize)) {
@@ -242,14 +250,13 @@ mod tests {
             b"\\x",
             b"\x1F",
         ];
-        let mut seed = 3u64;
+        let mut random = numbers_from(3);
         let mut longest = 0;
         for _ in 0..100_000 {
             let mut text = Vec::new();
             while text.len() < 70 {
-                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let count = if (seed >> 40).is_multiple_of(24) { PIECES.len() } else { 11 };
-                text.extend_from_slice(PIECES[(seed >> 50) as usize % count]);
+                let count = if random(24) == 0 { PIECES.len() } else { 11 };
+                text.extend_from_slice(PIECES[random(count)]);
             }
             let end = escapes_run(&text, 0);
             let mut at = 0;
@@ -285,15 +292,14 @@ mod tests {
             b"u",
             b"\\u0041",
         ];
-        let mut seed = 5u64;
+        let mut random = numbers_from(5);
         let mut numbers = 0;
         for _ in 0..50_000 {
             let mut text = Vec::new();
-            let len = 20 + (seed >> 33) as usize % 60;
+            let len = 20 + random(60);
             while text.len() < len {
-                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                let count = if (seed >> 40).is_multiple_of(16) { PIECES.len() } else { 11 };
-                text.extend_from_slice(PIECES[(seed >> 50) as usize % count]);
+                let count = if random(16) == 0 { PIECES.len() } else { 11 };
+                text.extend_from_slice(PIECES[random(count)]);
             }
             let mut expected = Vec::new();
             for (at, _) in text.iter().enumerate().filter(|&(_, &byte)| byte == b'"') {
@@ -350,19 +356,18 @@ mod tests {
             b"1.2.3",
             b"NaN",
         ];
-        let mut seed = 7u64;
+        let mut random = numbers_from(7);
         let mut longest = 0;
         for _ in 0..200_000 {
             let mut text = Vec::new();
             while text.len() < 70 {
-                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 // Mostly a number and a comma in turn.
-                let range = match (seed >> 40) % 16 {
+                let range = match random(16) {
                     0 => 0..PIECES.len(),
                     _ if text.last().is_some_and(u8::is_ascii_digit) => 12..19,
                     _ => 0..9,
                 };
-                text.extend_from_slice(PIECES[range.start + (seed >> 50) as usize % range.len()]);
+                text.extend_from_slice(PIECES[range.start + random(range.len())]);
             }
             let (end, count) = numbers_run(&text, 0);
             let (mut at, mut expected) = (usize::from(text[0] == b' '), (0, 0));

@@ -1,20 +1,27 @@
 //! Finds the fields of one span by the layouts: where the ids are, what they are, where their text goes.
 
+mod beside;
+mod text;
+
 use std::borrow::Cow;
-use std::hint::black_box;
 
 use super::find::{Element, Finder, Located};
 use super::join::{Part, join};
 use super::pointer::{split_first, unescape_key};
-use super::select::{Segment, is_one, number};
+use super::select::{Segment, number};
 use super::sources::Source;
 use super::unfolded::Unfolded;
 use super::{Field, Join, Layout, Pointer};
 use crate::ids::{self, Ids, Refusal};
-use crate::json::{items, joined, string_content};
+use crate::json::{joined, string_content};
 use crate::limits::Limits;
 use crate::report::{FieldReport, Warning};
-use crate::view::{Kind, Names, NodeId, Place, Text, Tree, View, json_into};
+use crate::view::{Kind, Names, NodeId, Place, Tree, View};
+
+pub(crate) use beside::Wanted;
+pub(crate) use text::Existing;
+
+use beside::{Lists, TakeLists};
 
 /// A field that a layout found.
 #[derive(Debug)]
@@ -42,49 +49,6 @@ pub(crate) struct Target {
     pub sources: Vec<Source>,
     /// The mask and the log-probabilities as JSON, if they were asked for.
     pub lists: Lists,
-}
-
-/// What is asked for besides the ids and the place of the text.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Wanted {
-    Nothing,
-    /// The members that hold the ids.
-    Sources,
-    /// The mask and the log-probabilities.
-    Lists(TakeLists),
-}
-
-/// The mask and the log-probabilities as JSON, if they are there.
-type Lists = [Option<Vec<u8>>; 2];
-
-/// What takes the lists of a field.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct TakeLists(fn(&mut Resolver<'_>, &Field, Element<'_>) -> Lists);
-
-impl Wanted {
-    /// With the mask and the log-probabilities. The compiler is kept from seeing what takes them: it would put that into
-    /// [`resolve`], and so into the WebAssembly modules that never ask for them.
-    pub(crate) fn lists() -> Wanted {
-        Wanted::Lists(black_box(TakeLists(|resolver, field, element| resolver.lists(field, element))))
-    }
-}
-
-/// What stands where the text would go, or where the producer may have put it.
-#[derive(Debug, PartialEq)]
-pub(crate) enum Existing {
-    /// Nothing, or null.
-    Nothing,
-    /// A value that is no text of this field.
-    Other(Kind),
-    /// A text, as bytes since a JSON string need not be Unicode; one for each row of a list of lists.
-    Text { texts: Vec<Vec<u8>>, at_place: bool },
-}
-
-impl Existing {
-    /// Whether the text that is there says the same as `text`.
-    pub(crate) fn is_same(texts: &[Vec<u8>], text: &Text) -> bool {
-        texts.len() == text.texts.len() && texts.iter().zip(&text.texts).all(|(there, ours)| there == ours.as_bytes())
-    }
 }
 
 /// Finds all fields of a span, layout by layout.
@@ -360,48 +324,6 @@ impl<'r> Resolver<'r> {
         Ok((ids, segments))
     }
 
-    /// The mask and the log-probabilities of a field; of what `*` finds, the items of all as one list.
-    fn lists(&mut self, field: &Field, element: Element<'_>) -> Lists {
-        [self.list(&field.mask, element), self.list(&field.logprobs, element)]
-    }
-
-    fn list(&mut self, pointer: &Option<Pointer>, element: Element<'_>) -> Option<Vec<u8>> {
-        let pointer = pointer.as_ref()?;
-        let located = self.beside(element, pointer)?;
-        let mut json = Vec::new();
-        if !pointer.is_every() {
-            json_into(&mut self.find.tree, located.matches[0].node, &mut json);
-            return Some(json);
-        }
-        json.push(b'[');
-        for node in self.find.all(&located) {
-            let start = json.len();
-            if start > 1 {
-                json.push(b',');
-            }
-            let mut one = Vec::new();
-            json_into(&mut self.find.tree, node, &mut one);
-            match one.strip_prefix(b"[").and_then(|one| one.strip_suffix(b"]")) {
-                Some(items) if items.trim_ascii().is_empty() => json.truncate(start),
-                Some(items) => json.extend_from_slice(items),
-                None => json.extend_from_slice(&one),
-            }
-        }
-        json.push(b']');
-        Some(json)
-    }
-
-    /// What says something of ids, a mask as much as a length: as JSON in a string too, once or twice, as the ids may be.
-    fn beside<'p>(&mut self, element: Element<'_>, pointer: &'p Pointer) -> Option<Located<'p>> {
-        let mut located = self.find.locate(element, pointer)?;
-        for found in &mut located.matches {
-            for _ in 0..2 {
-                found.node = self.find.tree.open_json(found.node).unwrap_or(found.node);
-            }
-        }
-        Some(located)
-    }
-
     /// The ids of each value that `*` found.
     fn parts(&mut self, field: &Field, located: &Located<'_>) -> Result<Vec<Part>, Box<Refusal>> {
         let mut parts = Vec::with_capacity(located.matches.len());
@@ -426,27 +348,6 @@ impl<'r> Resolver<'r> {
         Ok(parts)
     }
 
-    /// Reports a mask or log-probabilities that are not as long as the ids, all or selected. Log-probabilities may also
-    /// be there for those ids only that the mask has.
-    fn check_lengths(&mut self, field: &Field, element: Element<'_>, mut lengths: [usize; 3], found: &mut Found) {
-        let all = lengths[0];
-        for (name, pointer) in [("mask", &field.mask), ("logprobs", &field.logprobs)] {
-            let Some(located) = pointer.as_ref().and_then(|pointer| self.beside(element, pointer)) else { continue };
-            let len = self.find.count(&located);
-            if !lengths.contains(&len) {
-                let message = format!("the {name} has {len} items, the ids are {all}");
-                found.warnings.push(Warning { code: "odd_length", message, path: located.path });
-            } else if name == "mask" && len == all {
-                let json = self.find.tree.json(located.matches[0].node);
-                let mut ones = 0;
-                for item in items(&json) {
-                    ones += usize::from(is_one(item));
-                }
-                lengths[2] = ones;
-            }
-        }
-    }
-
     pub(super) fn read(&mut self, node: NodeId, pointer: &Pointer, max: usize) -> Result<Ids, Box<Refusal>> {
         if let Some(ids) = self.find.tree.token_ids(node).filter(|ids| ids.len() <= max) {
             return Ok(Ids::list(ids));
@@ -462,94 +363,6 @@ impl<'r> Resolver<'r> {
     fn parent(&mut self, element: NodeId) -> Option<usize> {
         let node = self.find.tree.member(element, "parent")?;
         std::str::from_utf8(&self.find.tree.json(node)).ok()?.parse().ok()
-    }
-
-    /// The last step of the text's place, marked where the object asks for it.
-    fn text_step<'f>(&self, field: &'f Field, object: NodeId) -> Cow<'f, str> {
-        let (step, mark) = (field.text.split_last().1, self.find.tree.mark(object));
-        if step.starts_with(mark) { Cow::Borrowed(step) } else { Cow::Owned(joined(&[mark, step])) }
-    }
-
-    /// The object that the text goes into: of what cannot be written into, the object around it or that of the span.
-    fn text_object(&mut self, field: &Field, element: Element<'_>, ids: &Located<'_>) -> Result<Place, Box<Refusal>> {
-        let above = field.text.split_last().0;
-        let mut object = None;
-        if above.is_empty() {
-            object = element.map(|(place, _)| place).or(self.view.whole.as_ref()).cloned();
-        } else {
-            for (start, steps, is_bare) in self.find.starts(element, above, true).into_iter().flatten() {
-                // The text stays with the ids: a body that is itself the output takes it, even if it has an `output`.
-                if object.is_none() && (is_bare || !ids.is_bare) {
-                    let found = self.find.walk(start.node, steps).first().copied();
-                    object = found.map(|found| Place { node: found.node, path: format!("{}{steps}", start.path) });
-                }
-            }
-        }
-        // A text that stands in the other record of the span is not written again here.
-        let mut object = object.or_else(|| self.elsewhere_text(field));
-        if object.as_ref().is_some_and(|object| Unfolded::is_folded(object.node)) {
-            let flattened = self.view.flattened.first().map(|flattened| &flattened.object);
-            object = flattened.or(self.view.whole.as_ref()).cloned();
-        }
-        let Some(object) = object else {
-            return Err(Refusal::new("no_text_place", format!("`{above}`, where the text would go, is not there")));
-        };
-        match self.find.tree.kind(object.node) {
-            Kind::Object => Ok(object),
-            other => {
-                let what = format!("`{}`, where the text would go, is {}, not an object", object.path, other.name());
-                Err(Refusal::new("no_text_place", what))
-            }
-        }
-    }
-
-    /// `element`: the one that the field is of, if it is of one.
-    fn existing(
-        &mut self,
-        field: &Field,
-        element: Option<Element<'_>>,
-        object: NodeId,
-        key: &str,
-        in_rows: bool,
-    ) -> Existing {
-        let at_place = self.find.tree.member(object, key);
-        if let Some(texts) = at_place.and_then(|node| self.texts(node, in_rows)) {
-            return Existing::Text { texts, at_place: true };
-        }
-        for pointer in &field.existing {
-            let located = element.and_then(|element| self.find.locate(element, pointer));
-            if let Some(texts) = located.and_then(|located| self.texts(located.matches[0].node, in_rows)) {
-                return Existing::Text { texts, at_place: false };
-            }
-        }
-        match at_place.map(|node| self.find.tree.kind(node)) {
-            None | Some(Kind::Null) => Existing::Nothing,
-            Some(kind) => Existing::Other(kind),
-        }
-    }
-
-    /// The content of a string; of a list of strings where there is a text for each row.
-    fn texts(&mut self, node: NodeId, in_rows: bool) -> Option<Vec<Vec<u8>>> {
-        let kind = self.find.tree.kind(node);
-        let json = self.find.tree.json(node);
-        let mut texts = Vec::new();
-        match kind {
-            Kind::String => texts.push(string_content(&json)?.into_owned()),
-            Kind::Array if in_rows => {
-                for item in items(&json) {
-                    texts.push(string_content(item)?.into_owned());
-                }
-            }
-            _ => return None,
-        }
-        Some(texts)
-    }
-
-    /// The object in another record of the span that has the text of a field.
-    fn elsewhere_text(&mut self, field: &Field) -> Option<Place> {
-        let text = self.find.elsewhere(&field.text.text)?;
-        let object = self.find.elsewhere(field.text.split_last().0)?;
-        (self.find.tree.kind(text.node) == Kind::String).then_some(object)
     }
 }
 

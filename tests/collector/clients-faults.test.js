@@ -1,6 +1,6 @@
 /** What goes wrong at a backend: real clients say and do the same with the relay before it and without. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { before, test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "../integration/support/servers.js";
 import { mlflowServer } from "../integration/support/mlflow.js";
@@ -10,6 +10,7 @@ import { SETTINGS, client, python } from "./support/clients.js";
 import { ANSWER, PROMPT } from "./support/decoded.js";
 import { startRecorder } from "./support/recorder.js";
 import { startCommand } from "./support/relayed.js";
+import { withServers } from "./support/servers.js";
 import { weaveServer } from "./support/weave.js";
 
 /** So that nobody waits for minutes. */
@@ -22,17 +23,11 @@ const IMPATIENT = {
   WEAVE_RETRY_MAX_ATTEMPTS: "2",
 };
 const IDS = [PROMPT.ids, ANSWER.ids];
-const mlflow = mlflowServer();
-const trackio = new Trackio();
-const weave = weaveServer();
-const rotel = rotelServer();
-const servers = [mlflow, trackio, weave, rotel];
+const { mlflow, trackio, weave, rotel } = withServers({ mlflow: mlflowServer(), trackio: new Trackio(), weave: weaveServer(), rotel: rotelServer() });
 before(async () => {
-  await Promise.all(servers.map((server) => server.start()));
   // Of two programs at once, one would say that it makes it.
   await client(SETTINGS.mlflow(mlflow.url), "create_mlflow", "faults");
 });
-after(() => Promise.all(servers.map((server) => server.dispose())));
 
 /** @type {Record<string, import("./support/recorder.js").Fault>} What becomes of traces that are written. */
 const FAULTS = {

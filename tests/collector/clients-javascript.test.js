@@ -1,19 +1,17 @@
 /** Clients in JavaScript through the relay: Weave's, whose calls come in halves, and OpenTelemetry's, in both encodings. */
 import assert from "node:assert/strict";
 import { gunzipSync } from "node:zlib";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { rotelServer } from "../integration/support/rotel.js";
 import { SETTINGS, client, javascript } from "./support/clients.js";
 import { ANSWER, PROMPT } from "./support/decoded.js";
 import { comparable, noTexts, textsIn } from "./support/records.js";
 import { startRelayed } from "./support/relayed.js";
+import { withServers } from "./support/servers.js";
 import { weaveServer } from "./support/weave.js";
 
 const IDS = [PROMPT.ids, ANSWER.ids].map((ids) => JSON.stringify(ids));
-const weave = weaveServer();
-const rotel = rotelServer();
-before(() => Promise.all([weave.start(), rotel.start()]));
-after(() => Promise.all([weave.dispose(), rotel.dispose()]));
+const { weave, rotel } = withServers({ weave: weaveServer(), rotel: rotelServer() });
 
 test("Weave's client: halves of calls", async () => {
   const relayed = await startRelayed("weave", weave.url);

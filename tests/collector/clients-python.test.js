@@ -1,6 +1,6 @@
 /** The backends' own Python clients, and OpenTelemetry's, through the relay: what they store gets texts, and nothing else changes. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { mlflowServer } from "../integration/support/mlflow.js";
 import { rotelServer } from "../integration/support/rotel.js";
 import { Trackio } from "../integration/support/trackio.js";
@@ -9,17 +9,12 @@ import { ANSWER, PROMPT } from "./support/decoded.js";
 import { comparable, noTexts, textsIn } from "./support/records.js";
 import { startRecorder } from "./support/recorder.js";
 import { startRelayed } from "./support/relayed.js";
+import { withServers } from "./support/servers.js";
 import { weaveServer } from "./support/weave.js";
 
 const IDS = [PROMPT.ids, ANSWER.ids];
 
-const mlflow = mlflowServer();
-const trackio = new Trackio();
-const weave = weaveServer();
-const rotel = rotelServer();
-const servers = [mlflow, trackio, weave, rotel];
-before(() => Promise.all(servers.map((server) => server.start())));
-after(() => Promise.all(servers.map((server) => server.dispose())));
+const { mlflow, trackio, weave, rotel } = withServers({ mlflow: mlflowServer(), trackio: new Trackio(), weave: weaveServer(), rotel: rotelServer() });
 
 /** @param {any} stored */
 const texts = (stored) => textsIn(stored).flatMap((found) => found.texts).sort();

@@ -1,20 +1,17 @@
 /** `--sample` with verl's rollouts: a sample has its texts in all its rollouts or in none, and every backend has the same ones. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { mlflowServer } from "../integration/support/mlflow.js";
 import { Trackio } from "../integration/support/trackio.js";
 import { SETTINGS, client, verl } from "./support/clients.js";
 import { textsIn } from "./support/records.js";
 import { startCommand } from "./support/relayed.js";
+import { withServers } from "./support/servers.js";
 import { weaveServer } from "./support/weave.js";
 
 const OPTIONS = ["--samples", "4", "--rollouts", "2", "--step", "1"];
-const mlflow = mlflowServer();
-const trackio = new Trackio();
-const weave = weaveServer();
-const servers = { mlflow, trackio, weave };
-before(() => Promise.all(Object.values(servers).map((server) => server.start())));
-after(() => Promise.all(Object.values(servers).map((server) => server.dispose())));
+const servers = withServers({ mlflow: mlflowServer(), trackio: new Trackio(), weave: weaveServer() });
+const { mlflow, trackio, weave } = servers;
 
 /** @param {keyof typeof servers} backend @param {string} project */
 async function log(backend, project) {

@@ -1,11 +1,12 @@
 /** verl's own rollouts and tracing code through the relay into real backends, read back by the backends' own clients. */
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { mlflowServer } from "../integration/support/mlflow.js";
 import { Trackio } from "../integration/support/trackio.js";
 import { SETTINGS, client, verl } from "./support/clients.js";
 import { comparable, noTexts, textsIn } from "./support/records.js";
 import { startRelayed } from "./support/relayed.js";
+import { withServers } from "./support/servers.js";
 import { weaveServer } from "./support/weave.js";
 
 /**
@@ -16,9 +17,7 @@ import { weaveServer } from "./support/weave.js";
  * @property {(path: string) => boolean} isTrace Whether a request has a trace in it.
  */
 
-const mlflow = mlflowServer();
-const trackio = new Trackio();
-const weave = weaveServer();
+const { mlflow, trackio, weave } = withServers({ mlflow: mlflowServer(), trackio: new Trackio(), weave: weaveServer() });
 
 /** @type {Record<"mlflow" | "trackio" | "weave", Backend>} */
 const BACKENDS = {
@@ -60,9 +59,6 @@ function sorted(traces) {
   const key = (/** @type {any} */ trace) => JSON.stringify(comparable(trace, asVerl));
   return [...traces].sort((a, b) => (key(a) < key(b) ? -1 : 1));
 }
-
-before(() => Promise.all(Object.values(BACKENDS).map(({ server }) => server.start())));
-after(() => Promise.all(Object.values(BACKENDS).map(({ server }) => server.dispose())));
 
 for (const name of /** @type {(keyof typeof BACKENDS)[]} */ (Object.keys(BACKENDS))) {
   test(`rollouts of verl get their texts on their way to ${name}, and nothing else changes`, async () => {

@@ -81,15 +81,21 @@ test("a backend that ends the connection while its answer is held: the client's 
   assert.deepEqual([parsed(text)?.body, ending], ["hi", "end"]);
 });
 
-test("a body that is held for long goes out by a fresh connection, not by one that the backend is about to end", async (t) => {
+/** A client that has had an answer, and has sent all but the end of traces. @param {import("node:test").TestContext} t */
+async function begun(t) {
   const { backend, relay } = await relayed(t, context, (socket) => void socket.write(OK));
   const client = connect(relay.port, "127.0.0.1");
   client.write(get("/1"));
   await once(client, "data");
   const request = post("/v1/traces");
   client.write(request.slice(0, -1));
+  return { backend, client, end: () => client.write(request.slice(-1)) };
+}
+
+test("a body that is held for long goes out by a fresh connection, not by one that the backend is about to end", async (t) => {
+  const { backend, client, end } = await begun(t);
   await pause(1100);
-  client.write(request.slice(-1));
+  end();
   await once(client, "data");
   assert.equal(backend.sockets.length, 2);
   assert.equal(client.readyState, "open");
@@ -97,16 +103,11 @@ test("a body that is held for long goes out by a fresh connection, not by one th
 });
 
 test("an idle connection that the backend ends while a body is held costs the client nothing", async (t) => {
-  const { backend, relay } = await relayed(t, context, (socket) => void socket.write(OK));
-  const client = connect(relay.port, "127.0.0.1");
-  client.write(get("/1"));
-  await once(client, "data");
-  const request = post("/v1/traces");
-  client.write(request.slice(0, -1));
+  const { backend, client, end } = await begun(t);
   await pause(50);
   backend.sockets[0].end();
   await once(backend.sockets[0], "close");
-  client.write(request.slice(-1));
+  end();
   const [answer] = await once(client, "data");
   assert.match(String(answer), /hi$/);
   client.destroy();

@@ -1,9 +1,10 @@
 /** The requests of exporters, against a server of this process. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { after, before, test } from "node:test";
+import { test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { request, withRetry } from "../../pkg/exporters/http.js";
+import { listening } from "./support/server.js";
 
 /** @typedef {{ method?: string, headers: import("node:http").IncomingHttpHeaders, body: Buffer }} Seen */
 
@@ -36,14 +37,7 @@ const server = createServer((incoming, response) => {
     response.writeHead(status, headers).end(body);
   });
 });
-before(async () => {
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
-  url = `http://127.0.0.1:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}`;
-});
-after(() => {
-  server.closeAllConnections();
-  server.close();
-});
+listening(server, (at) => (url = at));
 
 /** @param {string} path @param {object} [more] @param {import("../../pkg/exporters/http.js").HttpOptions} [options] */
 async function ask(path, more, options) {

@@ -1,9 +1,10 @@
 /** The exporter for OTLP: what it makes of addresses and answers. tests/integration has it with a real server. */
 import assert from "node:assert/strict";
 import { createServer } from "node:http";
-import { after, before, beforeEach, test } from "node:test";
+import { beforeEach, test } from "node:test";
 import { gunzipSync } from "node:zlib";
 import { OtlpExporter } from "../../pkg/exporters/otlp-node.js";
+import { listening } from "./support/server.js";
 
 const PROTOBUF = "application/x-protobuf";
 const JSON_TYPE = "application/json; charset=utf-8";
@@ -25,14 +26,7 @@ const server = createServer(async (incoming, response) => {
   const { status, type = PROTOBUF, headers } = answer;
   response.writeHead(status, { "content-type": type, ...headers }).end(answer.body);
 });
-before(async () => {
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", () => resolve(undefined)));
-  url = `http://127.0.0.1:${/** @type {import("node:net").AddressInfo} */ (server.address()).port}`;
-});
-after(() => {
-  server.closeAllConnections();
-  server.close();
-});
+listening(server, (at) => (url = at));
 beforeEach(() => {
   seen = [];
   answer = { status: 200 };

@@ -1,0 +1,15 @@
+/** Real servers for the tests of a file. */
+import { after, before } from "node:test";
+
+/**
+ * Starts servers before the first test of a file, and ends them after the last.
+ *
+ * @template {Record<string, { start: () => Promise<unknown>, dispose: () => Promise<unknown> }>} Servers
+ * @param {Servers} servers By name.
+ * @returns {Servers} The same.
+ */
+export function withServers(servers) {
+  before(() => Promise.all(Object.values(servers).map((server) => server.start())));
+  after(() => Promise.all(Object.values(servers).map((server) => server.dispose())));
+  return servers;
+}

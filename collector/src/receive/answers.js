@@ -1,4 +1,5 @@
 /** What a receiver of OTLP answers, in the encoding of the request. */
+import { BinaryWriter } from "@bufbuild/protobuf/wire";
 
 /** How many spans were not stored, and what there is to say. @typedef {{ rejectedSpans: number, message: string }} PartialSuccess */
 /** @typedef {{ type: string, body: Buffer }} Answer */
@@ -9,6 +10,11 @@ export const JSON_TYPE = "application/json";
 /** Codes of google.rpc for statuses of HTTP (google/rpc/code.proto). @type {Record<number, number>} */
 const CODES = { 400: 3, 401: 16, 403: 7, 404: 5, 405: 12, 413: 8, 415: 3, 429: 8, 503: 14 };
 const INTERNAL = 13;
+
+/** What stands before fields of protocol buffers: the number and the type on the wire. */
+const PARTIAL_SUCCESS = (1 << 3) | 2;
+const NUMBER_1 = 1 << 3;
+const TEXT_2 = (2 << 3) | 2;
 
 /**
  * An `ExportTraceServiceResponse`.
@@ -24,8 +30,12 @@ export function successAnswer(type, partial) {
     const partialSuccess = { ...(rejectedSpans > 0 && { rejectedSpans: String(rejectedSpans) }), errorMessage: message };
     return inJson(partial ? { partialSuccess } : {});
   }
-  const { rejectedSpans = 0, message = "" } = partial ?? {};
-  return { type: PROTOBUF, body: partial ? bytesField(1, Buffer.concat([numberField(1, rejectedSpans), textField(2, message)])) : Buffer.alloc(0) };
+  return inProtobuf((writer) => {
+    if (!partial) return;
+    writer.uint32(PARTIAL_SUCCESS).fork();
+    if (partial.rejectedSpans > 0) writer.uint32(NUMBER_1).int64(partial.rejectedSpans);
+    writer.uint32(TEXT_2).string(partial.message).join();
+  });
 }
 
 /**
@@ -38,7 +48,7 @@ export function successAnswer(type, partial) {
  */
 export function errorAnswer(type, httpStatus, message) {
   const code = CODES[httpStatus] ?? INTERNAL;
-  return type === PROTOBUF ? { type, body: Buffer.concat([numberField(1, code), textField(2, message)]) } : inJson({ code, message });
+  return type === PROTOBUF ? inProtobuf((writer) => writer.uint32(NUMBER_1).int32(code).uint32(TEXT_2).string(message)) : inJson({ code, message });
 }
 
 /** @param {object} value @returns {Answer} */
@@ -46,24 +56,9 @@ function inJson(value) {
   return { type: JSON_TYPE, body: Buffer.from(JSON.stringify(value)) };
 }
 
-/** @param {number} value Below 2^53. */
-function varint(value) {
-  const bytes = [];
-  for (; value > 0x7f; value = Math.floor(value / 128)) bytes.push((value % 128) | 0x80);
-  return Buffer.from([...bytes, value]);
-}
-
-/** Zero is not written. @param {number} number @param {number} value */
-function numberField(number, value) {
-  return value === 0 ? Buffer.alloc(0) : Buffer.concat([varint(number << 3), varint(value)]);
-}
-
-/** @param {number} number @param {Buffer} bytes */
-function bytesField(number, bytes) {
-  return Buffer.concat([varint((number << 3) | 2), varint(bytes.length), bytes]);
-}
-
-/** @param {number} number @param {string} text */
-function textField(number, text) {
-  return bytesField(number, Buffer.from(text));
+/** @param {(writer: BinaryWriter) => void} write @returns {Answer} */
+function inProtobuf(write) {
+  const writer = new BinaryWriter();
+  write(writer);
+  return { type: PROTOBUF, body: Buffer.from(writer.finish()) };
 }

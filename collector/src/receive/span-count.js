@@ -1,12 +1,10 @@
 /** How many spans are in a request: the number that a partial success is about. Finds also what is no request. */
+import { BinaryReader, WireType } from "@bufbuild/protobuf/wire";
 import { JSON_TYPE } from "./answers.js";
 import { Refusal } from "./refusal.js";
 
 /** Numbers of the repeated fields on the way to a span: `resourceSpans`, `scopeSpans`, `spans`. */
 const PATH = [1, 2, 2];
-const BYTES = 2;
-/** Bytes of values by their type of wire; groups are no more. @type {Record<number, number>} */
-const LENGTHS = { 1: 8, 5: 4 };
 
 /**
  * @param {Uint8Array} body
@@ -15,7 +13,7 @@ const LENGTHS = { 1: 8, 5: 4 };
  * @throws {Refusal} 400: it is no request of OTLP.
  */
 export function countSpans(body, contentType) {
-  return contentType === JSON_TYPE ? countInJson(body) : countInMessage(body, 0, body.length, 0);
+  return contentType === JSON_TYPE ? countInJson(body) : countInMessage(body);
 }
 
 /** JSON that holds nothing. */
@@ -60,36 +58,31 @@ function listOf(message, field) {
   return list;
 }
 
-/** @param {Uint8Array} bytes @param {number} start @param {number} end @param {number} depth @returns {number} */
-function countInMessage(bytes, start, end, depth) {
+/** @param {Uint8Array} body */
+function countInMessage(body) {
+  const reader = new BinaryReader(body);
+  try {
+    return countWithin(reader, body.length, 0);
+  } catch {
+    throw new Refusal(400, `the body is not OTLP as protocol buffers: damaged at byte ${Math.min(reader.pos, body.length)}`);
+  }
+}
+
+/** @param {BinaryReader} reader @param {number} end @param {number} depth @returns {number} */
+function countWithin(reader, end, depth) {
   let spans = 0;
-  for (let at = start; at < end; ) {
-    const key = varint(bytes, at, end);
-    const type = key.value % 8;
-    const wanted = type === BYTES && Math.floor(key.value / 8) === PATH[depth];
-    at = key.end;
-    if (type === 0) {
-      at = varint(bytes, at, end).end;
-      continue;
+  while (reader.pos < end) {
+    const [number, type] = reader.tag();
+    const isOnTheWay = number === PATH[depth] && type === WireType.LengthDelimited;
+    if (isOnTheWay && depth + 1 < PATH.length) {
+      const length = reader.uint32();
+      if (length > end - reader.pos) throw new RangeError("longer than what holds it");
+      spans += countWithin(reader, reader.pos + length, depth + 1);
+    } else {
+      spans += Number(isOnTheWay);
+      reader.skip(type, number);
     }
-    const length = type === BYTES ? varint(bytes, at, end) : { value: LENGTHS[type] ?? Infinity, end: at };
-    if (length.value > end - length.end) throw malformed(at);
-    at = length.end + length.value;
-    if (wanted) spans += depth + 1 < PATH.length ? countInMessage(bytes, length.end, at, depth + 1) : 1;
   }
+  if (reader.pos > end) throw new RangeError("longer than what holds it");
   return spans;
-}
-
-/** @param {Uint8Array} bytes @param {number} at @param {number} end */
-function varint(bytes, at, end) {
-  for (let i = at, value = 0, unit = 1; i < end && i < at + 10; i++, unit *= 128) {
-    value += (bytes[i] & 0x7f) * unit;
-    if (bytes[i] < 0x80) return { value, end: i + 1 };
-  }
-  throw malformed(at);
-}
-
-/** @param {number} at */
-function malformed(at) {
-  return new Refusal(400, `the body is not OTLP as protocol buffers: damaged at byte ${at}`);
 }

@@ -33,7 +33,7 @@ export interface Configuration {
   tokenizerOptions: { config?: string; compat?: "tokenizers" | "transformers4" | "transformers5" };
   /** As for an Enricher of token2text. */
   enrichment: {
-    layouts?: (string | object)[];
+    layouts?: (string | import("token2text").Layout)[];
     existing: "keep" | "replace";
     skipSpecialTokens: boolean;
     ids: "keep" | "drop";

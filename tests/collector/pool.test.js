@@ -1,14 +1,19 @@
 /** The pool of workers, with real tokenizers and recorded bodies: what it answers is what token2text answers. */
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { bigBody, enricherOf, numbers, recorded, recordedBodies } from "./support/bodies.js";
+import { slim } from "../../pkg/engines.js";
+import { fetchTokenizer } from "../../scripts/fetch-tokenizer.js";
+import { freshFolder } from "./support/folders.js";
 import { LIMITS, TROUBLED, startPool } from "./support/pool.js";
 
 const direct = enricherOf("qwen3");
 const small = recorded("verl-calls-qwen3/calls.jsonl");
 
-/** @param {string} name */
-const trouble = (name) => ({ body: Buffer.from(`"trouble: ${name}"`), url: "/" });
+/** Too large to be enriched beside the listeners. @param {string} name */
+const trouble = (name) => ({ body: Buffer.from(`"trouble: ${name}"`.padStart(20_000)), url: "/" });
 
 /** What token2text answers. @param {import("./support/bodies.js").Recorded} recorded */
 function expected({ body, contentType, url }) {
@@ -162,6 +167,64 @@ test("a worker whose memory has grown answers, and is replaced", async () => {
   for (const [i, result] of results.entries()) assert.deepEqual(seen(result), expected([1, 4].includes(i) ? big : small));
   assert.equal(own.lines.filter((line) => line.includes("a worker is replaced")).length, 2);
   await own.close();
+});
+
+/** One that is enriched beside the listeners. */
+function tiny() {
+  const body = Buffer.from(small.body.toString().split("\n").filter((line) => line.includes("_ids") && line.length < 8000)[0]);
+  return { ...small, body };
+}
+
+/** Runs something while enriching in this thread fails. @param {() => Promise<void>} run */
+async function broken(run) {
+  const { prototype } = slim().glue.EnricherCore;
+  const { enrichBody } = prototype;
+  prototype.enrichBody = () => {
+    throw new WebAssembly.RuntimeError("unreachable");
+  };
+  await run().finally(() => (prototype.enrichBody = enrichBody));
+}
+
+test("where a tokenizer has no table, threads enrich small bodies too", async () => {
+  const json = JSON.parse(readFileSync(join(fetchTokenizer("qwen3"), "tokenizer.json"), "utf8"));
+  const never = { type: "Replace", pattern: { String: "never" }, content: "" };
+  const file = join(freshFolder(), "tokenizer.json");
+  writeFileSync(file, JSON.stringify({ ...json, decoder: { type: "Sequence", decoders: [json.decoder, never] } }));
+  const right = expected(tiny());
+  const own = await startPool({ tokenizers: [{ pattern: "*", file }] });
+  await broken(async () => assert.deepEqual(seen(await own.enrich(tiny())), right));
+  await own.close();
+  assert.deepEqual(own.lines, []);
+});
+
+test("a small body needs no thread, until something fails beside the listeners", async () => {
+  const own = await startPool({ limits: { ...LIMITS, enrichMillis: 2000 } }, TROUBLED);
+  const spins = own.enrich(trouble("spin"));
+  assert.deepEqual(seen(await own.enrich(tiny())), expected(tiny()));
+  assert.equal(expected(tiny()).outcome, "enriched");
+  await own.close();
+  assert.equal(/** @type {any} */ (await spins).reason, "timeout");
+});
+
+test("after a failure beside the listeners a small body goes to a thread, and so do those after it", async () => {
+  const right = expected(tiny());
+  const own = await startPool();
+  await broken(async () => assert.deepEqual(seen(await own.enrich(tiny())), right));
+  assert.deepEqual(seen(await own.enrich(tiny())), right);
+  await own.close();
+  assert.deepEqual(own.lines.map((line) => JSON.parse(line)).map(({ failed, msg }) => ({ failed, msg })), [
+    { failed: true, msg: "small bodies are enriched by the workers from now on" },
+  ]);
+});
+
+test("small bodies do not make the memory beside the listeners larger than a worker's", async () => {
+  const limits = { ...LIMITS, workerBytes: 64 << 20 };
+  const own = await startPool({ limits });
+  const right = expected(tiny());
+  direct.enrichBody(bigBody(4));
+  for (let i = 0; i < 2; i++) assert.deepEqual(seen(await own.enrich(tiny())), right);
+  await own.close();
+  assert.deepEqual(own.lines.map((line) => JSON.parse(line).failed), [false]);
 });
 
 test("it cannot start with less memory for a worker than its tokenizers take", async () => {

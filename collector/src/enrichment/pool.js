@@ -1,7 +1,8 @@
 /**
  * Enriching in threads, so that requests are passed on while a body is decoded. Bodies wait here, bounded in bytes and in time; a
- * thread is given one at a time.
+ * thread is given one at a time. Small bodies do not wait.
  */
+import { Nearby } from "./nearby.js";
 import { undecoded } from "./outcome.js";
 import { emptyTable } from "./sampling/known-traces.js";
 import { startThreads } from "./threads.js";
@@ -21,15 +22,19 @@ import { Turns } from "./turns.js";
  * @throws {Error} A tokenizer that cannot be loaded; the message names the file and the cure.
  */
 export async function createEnrichments(configuration, log, workerFile = new URL("./worker.js", import.meta.url)) {
-  const { limits, workers } = configuration;
+  const { limits, workers, enrichment, sample } = configuration;
   const tokenizers = await openTokenizers(configuration, log);
-  const how = { file: workerFile, configuration, knownTraces: emptyTable(), log };
+  const bodies = { limits, enrichment, sample, knownTraces: emptyTable() };
+  const how = { file: workerFile, workers, bodies, log };
   let threads = await startThreads(how, tokenizers.packed);
+  const nearby = new Nearby(bodies, log);
+  await nearby.load(tokenizers.packed);
   /** Settled once all threads with older tokenizers have ended. */
   let oldClosed = Promise.resolve();
   tokenizers.watch(async (packed) => {
     const old = threads;
     threads = await startThreads(how, packed);
+    await nearby.load(packed);
     oldClosed = Promise.all([oldClosed, old.close()]).then(() => {});
   });
   const turns = new Turns(workers);
@@ -40,6 +45,8 @@ export async function createEnrichments(configuration, log, workerFile = new URL
 
   /** @param {EnrichmentRequest} request @returns {Promise<Enrichment>} */
   async function enrichInTime(request) {
+    const answer = request.signal?.aborted ? undefined : nearby.enrich(request);
+    if (answer) return answer;
     const stop = new AbortController();
     const tooLate = () => stop.abort(undecoded("timeout", `not enriched within ${limits.enrichMillis} ms`));
     const gone = () => stop.abort(undecoded("aborted", "nobody waits for it any more"));
@@ -82,6 +89,7 @@ export async function createEnrichments(configuration, log, workerFile = new URL
       isClosed = true;
       await tokenizers.close();
       await Promise.all(underWay);
+      nearby.close();
       await Promise.all([oldClosed, threads.close()]);
     },
   };

@@ -1,5 +1,6 @@
 /** Threads with the same tokenizers. One that can no longer be trusted ends with its answer, and another takes its place. */
 import { Piscina } from "piscina";
+import { withBody } from "./bodies.js";
 import { undecoded } from "./outcome.js";
 
 /** @typedef {import("../types.js").Enrichment} Enrichment */
@@ -21,22 +22,21 @@ const LEAST_HEAP_MIB = 64;
  *
  * @param {object} how
  * @param {URL} how.file The script of a thread.
- * @param {import("../types.js").Configuration} how.configuration
- * @param {SharedArrayBuffer} how.knownTraces What sampling remembers.
+ * @param {number} how.workers How many.
+ * @param {Omit<import("./bodies.js").How, "tokenizers">} how.bodies What they do with bodies.
  * @param {import("pino").Logger} how.log
  * @param {import("./tokenizers.js").Packed[]} tokenizers
  * @returns {Promise<Threads>}
  */
-export async function startThreads({ file, configuration, knownTraces, log }, tokenizers) {
-  const { workers, limits, enrichment, sample } = configuration;
+export async function startThreads({ file, workers, bodies, log }, tokenizers) {
   const piscina = new Piscina({
     filename: file.href,
-    workerData: { tokenizers, enrichment, limits, sample, knownTraces },
+    workerData: { ...bodies, tokenizers },
     minThreads: workers,
     maxThreads: workers,
     recordTiming: false,
     // What is beside WebAssembly's memory: reports, and what sampling finds.
-    resourceLimits: { maxOldGenerationSizeMb: Math.max(LEAST_HEAP_MIB, Math.ceil(limits.workerBytes / MIB)) },
+    resourceLimits: { maxOldGenerationSizeMb: Math.max(LEAST_HEAP_MIB, Math.ceil(bodies.limits.workerBytes / MIB)) },
   });
   // Without a listener it would end the process. A thread that ended in the middle of a body tells `run` instead.
   piscina.on("error", (error) => log.error({ err: error }, "a worker ended while it was idle or starting"));
@@ -89,9 +89,4 @@ export async function startThreads({ file, configuration, knownTraces, log }, to
     count: () => piscina.threads.length,
     close,
   };
-}
-
-/** A body that has not changed does not come back. @param {Enrichment} answer @param {Uint8Array} body @returns {Enrichment} */
-function withBody(answer, body) {
-  return answer.outcome === "unchanged" ? { ...answer, body } : answer;
 }

@@ -1,6 +1,7 @@
 import { general, slim } from "./engines.js";
 import { Token2TextError, asToken2TextError, describe } from "./errors.js";
 import { ORIGIN, checkOptions, optionsText, stripOptions, tokenizerEntries } from "./options.js";
+import { toJson, withTexts } from "./record.js";
 import { asBytes } from "./source.js";
 import { Tokenizer, coreIn, instanceOf } from "./tokenizer.js";
 
@@ -44,6 +45,8 @@ import { Tokenizer, coreIn, instanceOf } from "./tokenizer.js";
  * @property {number} [textBytesPerField] Default: 64 MiB. A longer text is skipped.
  */
 
+const utf8 = new TextEncoder();
+
 /** Finds token ids in traces and writes their text beside them; everything else stays as it is, byte for byte. */
 export class Enricher {
   /** @type {Core | undefined} */
@@ -81,8 +84,9 @@ export class Enricher {
   }
 
   /**
-   * Enriches a parsed body: a record or a list of them, or what JSON.parse makes of any of the formats that are JSON. The
-   * result is a new object that shares what did not change; the input is untouched.
+   * Enriches a parsed body: a record or a list of them, or what JSON.parse makes of any of the formats that are JSON. Ids may also be
+   * typed arrays. The result is a new object that shares what did not change, also what JSON has no word for; the input is untouched.
+   * The limits are those of its JSON.
    *
    * @template T
    * @param {T} object
@@ -97,11 +101,11 @@ export class Enricher {
     if (asBytes(object)) {
       throw new Token2TextError("invalid_body", "enrich takes a parsed record, not bytes; use enrichBody for bytes");
     }
-    try {
-      return core.enrich(object);
-    } catch (error) {
-      throw asToken2TextError(error);
-    }
+    const json = utf8.encode(toJson(object, { depth: core.depth(), bodyBytes: core.bodyBytes() }));
+    const { body, report } = this.enrichBody(json);
+    const isSame = body.length === json.length && body.every((byte, at) => byte === json[at]);
+    const span = isSame ? object : withTexts(object, JSON.parse(new TextDecoder().decode(body)));
+    return { span: /** @type {import("./report.js").Enriched<T>} */ (span), report: { ...report, rule: "parsed value" } };
   }
 
   /**

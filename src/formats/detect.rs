@@ -146,17 +146,6 @@ impl Detected {
     }
 }
 
-/// Tells the format of a value that was parsed, among those that are JSON.
-#[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
-pub(crate) fn detect_value(tree: &mut dyn Tree, root: NodeId, asked: Format) -> Format {
-    match asked {
-        Format::Auto | Format::Sse | Format::OtlpProto => {
-            by_signs(tree, root).0.map_or(Format::Record, |(format, _)| format)
-        }
-        _ => asked,
-    }
-}
-
 /// Whether a format is JSON.
 fn is_json(format: Format) -> bool {
     !matches!(format, Format::Sse | Format::OtlpProto)

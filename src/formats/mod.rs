@@ -13,8 +13,6 @@ pub(crate) mod typed;
 mod weave;
 
 pub use detect::Origin;
-#[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
-pub(crate) use detect::detect_value;
 pub(crate) use detect::{Detected, detect};
 pub(crate) use span::MODELS;
 

@@ -73,14 +73,6 @@ impl<'t> Json<'t> {
         self.nodes
     }
 
-    /// Scans text that is one value and keeps it.
-    #[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
-    pub(crate) fn own(text: Vec<u8>, max_depth: usize) -> Option<Json<'static>> {
-        let nodes = Json::parse(&text, max_depth).ok()?.nodes;
-        let documents = vec![Document { text: Cow::Owned(text), holder: None }];
-        Some(Json { documents, nodes, opened: Names::default(), max_depth })
-    }
-
     /// Scans text that is one value and nothing else.
     pub(crate) fn parse(text: &'t [u8], max_depth: usize) -> Result<Json<'t>, ScanError> {
         Json::scan(text, 0, max_depth)

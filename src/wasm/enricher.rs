@@ -5,13 +5,11 @@ use std::cell::RefCell;
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
-use super::object::JsTree;
 use super::tokenizer::TokenizerCore;
 use super::{set, to_js, to_js_error};
-use crate::enrich::{EnrichOptions, enrich_borrowed, enrich_views, strip_from};
-use crate::formats::{Format, Origin, detect_value, too_many, views};
+use crate::enrich::{EnrichOptions, enrich_borrowed, strip_from};
+use crate::formats::Origin;
 use crate::layouts::Sieve;
-use crate::report::Report;
 use crate::tokenizer::TokenizerSet;
 
 /// Options and tokenizers of an enrichment.
@@ -50,25 +48,15 @@ impl EnricherCore {
         Ok(result.into())
     }
 
-    /// Enriches a parsed record: `{ span, report }`. The record stays as it is; what has no text in it is shared.
-    pub fn enrich(&self, record: &JsValue) -> Result<JsValue, JsValue> {
-        let depth = self.options.limits.depth;
-        let mut tree = JsTree::new(record.clone(), depth);
-        let format = detect_value(&mut tree, JsTree::ROOT, self.options.format);
-        if let Format::OtlpJson | Format::Mlflow = format {
-            tree = JsTree::of_spans(record.clone(), depth, format == Format::OtlpJson);
-        }
-        let mut report = Report { format: format.as_str(), rule: "parsed value", ..Report::default() };
-        let views = views(&mut tree, JsTree::ROOT, "", format, None);
-        if let Some(error) = too_many(&views) {
-            return Err(to_js_error(error));
-        }
-        let tokenizers = self.tokenizers.borrow();
-        let writes = enrich_views(&mut tree, &views, &tokenizers, &self.options, &self.sieve, &mut report);
-        let result = js_sys::Object::new();
-        set(&result, "span", &tree.with(&writes));
-        set(&result, "report", &to_js(&report.value()));
-        Ok(result.into())
+    /// The limit of nesting.
+    pub fn depth(&self) -> usize {
+        self.options.limits.depth
+    }
+
+    /// The limit of a body.
+    #[wasm_bindgen(js_name = bodyBytes)]
+    pub fn body_bytes(&self) -> usize {
+        self.options.limits.body_bytes
     }
 }
 

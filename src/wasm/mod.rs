@@ -5,8 +5,6 @@
 
 #[cfg(not(feature = "spans"))]
 mod enricher;
-#[cfg(not(feature = "spans"))]
-mod object;
 #[cfg(feature = "spans")]
 mod read;
 #[cfg(not(feature = "spans"))]

@@ -14,15 +14,15 @@ use crate::view::{KeySet, Kind, MARK, Names, NodeId, Tree};
 
 /// What a node is shown as: plain JSON; a part of the format (a span, and what leads to it); events, and one of them; the
 /// attributes of a span or an event; a value with its type; the attributes of a span, with JSON in their strings.
-pub(crate) const PLAIN: u32 = 0;
-pub(crate) const PART: u32 = 1;
-pub(crate) const EVENT: u32 = 2;
-pub(crate) const ATTRIBUTES: u32 = 3;
-pub(crate) const VALUE: u32 = 4;
-pub(crate) const ENCODED: u32 = 5;
+const PLAIN: u32 = 0;
+const PART: u32 = 1;
+const EVENT: u32 = 2;
+const ATTRIBUTES: u32 = 3;
+const VALUE: u32 = 4;
+const ENCODED: u32 = 5;
 
 /// The types of a value in both spellings, and what it is.
-pub(crate) const TYPES: [(&str, &str, Kind); 7] = [
+const TYPES: [(&str, &str, Kind); 7] = [
     (STRING.0, STRING.1, Kind::String),
     ("boolValue", "bool_value", Kind::Bool),
     ("intValue", "int_value", Kind::Number),
@@ -31,11 +31,11 @@ pub(crate) const TYPES: [(&str, &str, Kind); 7] = [
     ("kvlistValue", "kvlist_value", Kind::Object),
     ("bytesValue", "bytes_value", Kind::String),
 ];
-pub(crate) const STRING: (&str, &str) = ("stringValue", "string_value");
-pub(crate) const ARRAY: (&str, &str) = ("arrayValue", "array_value");
+const STRING: (&str, &str) = ("stringValue", "string_value");
+const ARRAY: (&str, &str) = ("arrayValue", "array_value");
 
 /// What a member of a node that is no list of pairs is shown as.
-pub(crate) fn member_role(role: u32, key: &str, kind: Kind) -> u32 {
+fn member_role(role: u32, key: &str, kind: Kind) -> u32 {
     match (role, key) {
         (PART, "events") => EVENT,
         // A span's attributes are encoded where they are plain members.
@@ -47,7 +47,7 @@ pub(crate) fn member_role(role: u32, key: &str, kind: Kind) -> u32 {
 }
 
 /// Whether a type's content can be a value of this kind.
-pub(crate) fn holds(of_type: Kind, inside: Kind) -> bool {
+fn holds(of_type: Kind, inside: Kind) -> bool {
     match of_type {
         Kind::Array => inside == Kind::Object,
         // Numbers may be spelled as strings.

@@ -55,6 +55,8 @@ export const MAX_FILE = 256 << 20;
 // The same result as Rust's lossy conversion; a leading U+FEFF is text here.
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const CREATE = Symbol("create");
+/** The first byte of a packed tokenizer, and of no JSON. */
+const PACKED = 0x89;
 
 /** The instance a tokenizer lives in. @type {(tokenizer: Tokenizer) => Instance} */
 export let instanceOf;
@@ -299,7 +301,8 @@ function create(bytes, options, sha256) {
   /** @param {Instance} instance */
   const createIn = (instance) => {
     try {
-      return construct(new instance.glue.TokenizerCore(bytes, json), instance, sha256);
+      const feeds = bytes[0] !== PACKED && !options.compat && options.engine !== "general";
+      return construct(feeds ? feed(instance, bytes) : new instance.glue.TokenizerCore(bytes, json), instance, sha256);
     } catch (error) {
       throw asToken2TextError(error);
     }
@@ -311,6 +314,27 @@ function create(bytes, options, sha256) {
     if (!isEngineNotAvailable(error)) throw error;
   }
   return createIn(general());
+}
+
+/** @param {Instance} instance @param {Uint8Array} bytes @returns {Core} */
+function feed(instance, bytes) {
+  const loader = new instance.glue.LoaderCore();
+  try {
+    addTo(loader, instance, bytes);
+    return /** @type {Core} */ (loader.finish());
+  } finally {
+    loader.free();
+  }
+}
+
+/** @param {InstanceType<Instance["glue"]["LoaderCore"]>} loader @param {Instance} instance @param {Uint8Array} bytes */
+function addTo(loader, instance, bytes) {
+  for (let at = 0; at < bytes.length; ) {
+    const some = bytes.subarray(at, at + loader.room());
+    new Uint8Array(instance.memory.buffer, loader.space(), some.length).set(some);
+    loader.add(some.length);
+    at += some.length;
+  }
 }
 
 /** @param {Uint8Array} bytes */

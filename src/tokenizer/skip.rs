@@ -1,0 +1,102 @@
+//! Passing over a value of any kind: its JSON is checked, and nothing of it is kept but which containers are open.
+
+use super::json::Reader;
+use crate::Error;
+
+/// Arrays and objects may nest this deep. No tokenizer comes near it, and nothing here recurses, so the number only
+/// bounds the memory of the stack of open containers.
+const MAX_DEPTH: usize = 1024;
+
+/// How far a value was passed over.
+#[derive(Debug, Default)]
+pub(super) struct Skip {
+    /// The closing brackets of the containers that are open.
+    open: Vec<u8>,
+    next: Next,
+}
+
+/// What may come next.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+enum Next {
+    /// The value itself.
+    #[default]
+    Value,
+    /// The first element of a container, or its end.
+    First,
+    /// Another element, or the end.
+    More,
+}
+
+impl Reader<'_> {
+    /// Goes on with a value for some steps; true at its end. Where a piece of a text ends, nothing is lost: the next
+    /// piece must begin where the reader stands. A wasm engine compiles a function better once it has been called
+    /// often enough, which it would not notice inside one long loop.
+    #[inline(never)]
+    pub(super) fn skip_some(&mut self, skip: &mut Skip) -> Result<bool, Error> {
+        for _ in 0..256 {
+            let start = self.position();
+            let stepped = self.skip_step(skip);
+            if self.starved() {
+                self.go_back(start);
+                return Ok(false);
+            }
+            if let Some(next) = stepped? {
+                skip.next = next;
+            }
+            if skip.open.is_empty() {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn skip_step(&mut self, skip: &mut Skip) -> Result<Option<Next>, Error> {
+        let close = skip.open.last().copied().unwrap_or_default();
+        match skip.next {
+            Next::Value => {}
+            Next::First if self.take(close) => {
+                skip.open.pop();
+                return Ok(Some(Next::More));
+            }
+            Next::First => {}
+            Next::More if self.take(b',') => {}
+            Next::More => {
+                self.expect(close)?;
+                skip.open.pop();
+                return Ok(None);
+            }
+        }
+        if close == b'}' {
+            self.expect(b'"')?;
+            self.string_body(None)?;
+            self.expect(b':')?;
+        }
+        let inner = match self.peek() {
+            Some(b'{') => b'}',
+            Some(b'[') => b']',
+            _ => {
+                self.scalar()?;
+                return Ok(Some(Next::More));
+            }
+        };
+        self.expect(inner - 2)?;
+        skip.open.push(inner);
+        if skip.open.len() > MAX_DEPTH {
+            return Err(self.fail("nested deeper than 1024"));
+        }
+        Ok(Some(Next::First))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn depth_is_bounded() {
+        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
+        assert!(Reader::new(nested(MAX_DEPTH).as_bytes()).value().is_ok());
+        assert!(Reader::new(nested(MAX_DEPTH + 2).as_bytes()).value().is_err());
+        assert!(Reader::new("[".repeat(1 << 20).as_bytes()).value().is_err());
+    }
+}

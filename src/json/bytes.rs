@@ -35,6 +35,7 @@ pub(crate) fn short_plain_end(text: &[u8], at: usize) -> usize {
 }
 
 /// Where the first byte from `at` on stands that is no white space; else the end of the text.
+#[inline(always)]
 pub(crate) fn space_end(text: &[u8], #[allow(unused_mut)] mut at: usize) -> usize {
     #[cfg(target_feature = "simd128")]
     if block::skip(text, &mut at, |block| block.not_space()) {

@@ -1,4 +1,4 @@
-//! Finds tokens by content: open addressing, at most half full.
+//! Finds tokens by content: open addressing, at most two thirds full.
 
 use super::limit_exceeded;
 use super::spec::{Contents, Word};
@@ -26,7 +26,7 @@ pub(super) struct Place {
 impl Index {
     /// An index for so many words.
     pub fn new(count: usize) -> Index {
-        let size = (count * 2).next_power_of_two().max(16);
+        let size = (count + count / 2).next_power_of_two().max(16);
         // A word costs one or two steps; only contents that were made to collide cost so many.
         Index { slots: vec![0; size], patience: count * 32 + 1024 }
     }

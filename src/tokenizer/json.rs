@@ -125,11 +125,6 @@ impl<'a> Reader<'a> {
         if self.take(byte) { Ok(()) } else { Err(self.fail_expected(byte)) }
     }
 
-    /// Fails unless only white space is left.
-    pub(super) fn end(&mut self) -> Result<(), Error> {
-        if self.peek().is_none() { Ok(()) } else { Err(self.fail("something follows the end of the value")) }
-    }
-
     /// Moves to the next element of an array or object whose opening bracket was taken; false at its end, which is
     /// taken. `first` starts true.
     #[inline(never)]
@@ -353,6 +348,23 @@ impl<'a> Reader<'a> {
             }
         }
         Ok(self.text(start, self.at))
+    }
+
+    /// Passes over a string if it comes next, without an escape; false and no move otherwise.
+    #[inline(always)]
+    pub(super) fn plain_string(&mut self) -> bool {
+        if self.bytes.get(self.at) != Some(&b'"') {
+            return false;
+        }
+        let mut end = short_plain_end(self.bytes, self.at + 1);
+        if self.bytes.get(end) != Some(&b'"') {
+            end = plain_end(self.bytes, end);
+        }
+        let is_plain = self.bytes.get(end) == Some(&b'"');
+        if is_plain {
+            self.at = end + 1;
+        }
+        is_plain
     }
 
     /// Passes over a scalar, or over the bracket that opens something else.

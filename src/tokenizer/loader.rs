@@ -15,10 +15,12 @@ const WINDOW: usize = 64 << 10;
 const MAX_WINDOW: usize = 32 << 20;
 
 /// A file as it comes. The parser gets the same pieces however it comes, so nothing depends on how it was cut.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Feed {
     parser: Parser,
     window: Vec<u8>,
+    /// The length of the window where no part of the file is longer.
+    least: usize,
     /// How much of the window is filled.
     held: usize,
     /// How many bytes have come.
@@ -26,11 +28,17 @@ pub(super) struct Feed {
     failed: Option<Error>,
 }
 
+impl Default for Feed {
+    fn default() -> Feed {
+        Feed { parser: Parser::default(), window: Vec::new(), least: WINDOW, held: 0, received: 0, failed: None }
+    }
+}
+
 impl Feed {
     /// The free end of the window, never empty.
     fn space(&mut self) -> &mut [u8] {
         if self.window.is_empty() {
-            self.window.resize(WINDOW, 0);
+            self.window.resize(self.least, 0);
         }
         self.window.get_mut(self.held..).unwrap_or_default()
     }
@@ -64,7 +72,7 @@ impl Feed {
         if needed > MAX_WINDOW {
             return Err(limit_exceeded("a string, or another part that is read whole, has more than 16 MiB"));
         }
-        self.window.resize(needed.max(WINDOW), 0);
+        self.window.resize(needed.max(self.least), 0);
         Ok(())
     }
 
@@ -194,4 +202,76 @@ impl<'a> TokenizerLoader<'a> {
 #[cold]
 fn too_large() -> Error {
     limit_exceeded("the file has more than 256 MiB")
+}
+
+#[cfg(not(target_arch = "wasm32"))]
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a file is read as, in words: all that was kept of it, or the error.
+    fn outcome(mut feed: Feed, bytes: &[u8], chunk: usize) -> String {
+        let mut pushed = Ok(());
+        for some in bytes.chunks(chunk) {
+            pushed = pushed.and_then(|()| feed.push(some));
+        }
+        match pushed.and_then(|()| feed.finish()).and_then(|mut spec| {
+            let added = format!("{:?} {:?} {:?} {:?}", spec.added, spec.normalizer, spec.padding, spec.decoder);
+            let model = spec.model;
+            let words = spec.number()?;
+            let list: Vec<_> = words.list.iter().map(|&word| (word.id, words.text(word), word.special)).collect();
+            Ok(format!("{model} {added} {list:?}"))
+        }) {
+            Ok(told) => told,
+            Err(error) => format!("{}: {}", error.code().as_str(), error.message()),
+        }
+    }
+
+    const FILES: [&str; 4] = [
+        r###"{"version":"1.0","truncation":null,"added_tokens":[{"id":3,"content":"<s>","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true,"more":[1,{"x":null}]} ,
+            {"id":4,"content":"\u00e9\ud83d\ude00","single_word":true,"lstrip":true,"rstrip":true,"normalized":false,"special":false}],
+            "normalizer":{"type":"Sequence","normalizers":[]},"pre_tokenizer":{"a":["b",["c"],{"d":["e","\n"]}]},
+            "decoder":{"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":" "},{"type":"ByteFallback"},{"type":"Fuse"}]},
+            "model":{"type":"BPE","dropout":1.5e-3,"vocab":{"a":0,"\n":1,"▁日本":2 , "long enough for more than one block":12345678,"":4294967295,"a":7},
+            "merges":["a b",["▁","\ud83d\ude00"],["a","b"],[],-0.5,true]}}"###,
+        r###"{"model":{"vocab":[["a",-1.5],["\u2581b",0],["a",3e2]],"unk_id":2,"type":"Unigram"},"decoder":null,"padding":{"pad_id":12}}"###,
+        r###"{"model":{"type":"WordPiece","unk_token":"[UNK]","continuing_subword_prefix":"##","max_input_chars_per_word":100,"vocab":{
+            "[UNK]" : 5 ,
+            "##a" : 6
+        }}, "post_processor":[[["x"]],"y",{"z":"w"}], "added_tokens" : [ ] , "decoder":{"type":"WordPiece","prefix":"##","cleanup":false}}   "###,
+        r###"{"model":{"type":"BPE","vocab":{"a":0},"merges":["x"]},"normalizer":null,"decoder":{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true}}"###,
+    ];
+
+    /// The window grows from one byte, so that every part of a file is cut everywhere.
+    fn is_the_same_however_it_comes(bytes: &[u8]) {
+        let whole = outcome(Feed::default(), bytes, usize::MAX);
+        for window in [1, 2, 3, 5, 7, 16, 31, 64] {
+            let cut = outcome(Feed { least: window, ..Feed::default() }, bytes, 3);
+            assert_eq!(cut, whole, "window of {window}: {}", String::from_utf8_lossy(bytes));
+        }
+    }
+
+    #[test]
+    fn a_file_is_the_same_however_it_is_cut() {
+        for file in FILES {
+            assert!(!outcome(Feed::default(), file.as_bytes(), 1).starts_with("invalid"), "{file}");
+            is_the_same_however_it_comes(file.as_bytes());
+        }
+    }
+
+    #[test]
+    fn an_error_is_the_same_however_the_file_is_cut() {
+        for file in FILES {
+            for end in 1..file.len() {
+                is_the_same_however_it_comes(&file.as_bytes()[..end]);
+            }
+            for at in 1..file.len() {
+                for byte in [b'"', b',', b'}', b'7', b'\\', 0x80, b'\n'] {
+                    let mut changed = file.as_bytes().to_vec();
+                    changed[at] = byte;
+                    is_the_same_however_it_comes(&changed);
+                }
+            }
+        }
+    }
 }

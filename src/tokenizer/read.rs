@@ -56,13 +56,13 @@ impl Parser {
         let is_cut = !is_last || len < piece.len();
         let mut reader = Reader::piece(piece.get(..len).unwrap_or_default(), self.base, is_cut);
         while self.state != State::End || reader.peek().is_some() {
-            let is_first = self.is_first;
+            let before = (self.state, self.is_first);
             // White space is nothing to wait for.
             reader.peek();
             reader.commit();
             let stepped = self.step(&mut reader);
             if reader.starved() {
-                self.is_first = is_first;
+                (self.state, self.is_first) = before;
                 break;
             }
             stepped?;

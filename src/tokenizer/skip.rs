@@ -34,7 +34,13 @@ impl Reader<'_> {
     #[inline(never)]
     pub(super) fn skip_some(&mut self, skip: &mut Skip) -> Result<bool, Error> {
         for _ in 0..256 {
+            if skip.next == Next::More {
+                self.skip_strings(&mut skip.open);
+            }
             let start = self.position();
+            if self.starved() {
+                return Ok(false);
+            }
             let stepped = self.skip_step(skip);
             if self.starved() {
                 self.go_back(start);
@@ -48,6 +54,35 @@ impl Reader<'_> {
             }
         }
         Ok(false)
+    }
+
+    /// Passes over plain strings in lists, and in lists inside them, as far as there is nothing else: most of a file. It
+    /// stops behind an element, where the rest is looked at with care.
+    fn skip_strings(&mut self, open: &mut Vec<u8>) {
+        while open.last() == Some(&b']') {
+            match self.peek() {
+                Some(b',') => {
+                    let start = self.position();
+                    self.go_back(start + 1);
+                    let is_list = self.peek() == Some(b'[');
+                    if is_list {
+                        self.go_back(self.position() + 1);
+                        self.peek();
+                    }
+                    if !self.plain_string() || is_list && open.len() == MAX_DEPTH {
+                        return self.go_back(start);
+                    }
+                    if is_list {
+                        open.push(b']');
+                    }
+                }
+                Some(b']') if open.len() > 1 => {
+                    self.go_back(self.position() + 1);
+                    open.pop();
+                }
+                _ => return,
+            }
+        }
     }
 
     fn skip_step(&mut self, skip: &mut Skip) -> Result<Option<Next>, Error> {
@@ -88,9 +123,32 @@ impl Reader<'_> {
     }
 }
 
+#[cfg(not(target_arch = "wasm32"))]
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn lists_of_strings_are_passed_over_as_other_values_are() {
+        let valid = [
+            r#"{"a":["x","y"],"b":[["x"],["y","z"]],"c":1}"#,
+            r#"[["a" , "b"] , ["c", "d"], [], ["e", 1], "f"]"#,
+            r#"["a\n", "b", ["c"], {"d": ["e", "f"]}, ["g", {"h": "i"}]]"#,
+            r#"["x",["y"]]"#,
+            r#"["x"]"#,
+        ];
+        for text in valid {
+            assert_eq!(Reader::new(text.as_bytes()).value().as_deref(), Ok(text));
+            for (at, _) in text.char_indices() {
+                for other in [",", "]", "[", "}", "\"", ":"] {
+                    let changed = format!("{}{other}{}", &text[..at], &text[at + 1..]);
+                    let mut reader = Reader::new(changed.as_bytes());
+                    let ours = reader.value().is_ok() && reader.peek().is_none();
+                    assert_eq!(ours, serde_json::from_str::<serde_json::Value>(&changed).is_ok(), "{changed}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn depth_is_bounded() {

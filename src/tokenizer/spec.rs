@@ -58,7 +58,7 @@ pub(super) struct AddedToken {
 }
 
 /// One token as the decoder gets it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Word {
     pub id: u32,
     pub start: u32,
@@ -106,6 +106,7 @@ pub(super) struct Contents {
 
 impl Contents {
     /// The content of a token.
+    #[inline(always)]
     pub fn bytes(&self, word: Word) -> &[u8] {
         self.buffer.get(word.start as usize, word.len as usize)
     }

@@ -115,9 +115,16 @@ impl Table {
     }
 
     /// The position of an id among the slots.
+    #[inline(always)]
     pub fn position(&self, id: u32) -> Option<usize> {
         let at = id as usize;
-        if at < self.near { Some(at) } else { Some(self.near + self.far.binary_search(&id).ok()?) }
+        if at < self.near { Some(at) } else { self.far_position(id) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn far_position(&self, id: u32) -> Option<usize> {
+        Some(self.near + self.far.binary_search(&id).ok()?)
     }
 
     /// The slot of an id, at least of one that decodes to nothing.

@@ -13,19 +13,54 @@ const MAX_TOKENS: usize = 1 << 22;
 /// Entries of one call.
 const SOME: usize = 256;
 
+/// Entries that were read, on their way to the list.
+struct Batch {
+    words: [Word; SOME],
+    count: usize,
+}
+
+impl Batch {
+    /// Adds the token whose content was just written.
+    #[inline(always)]
+    fn push(&mut self, reader: &mut Reader<'_>, id: u32, start: usize, end: usize) {
+        if let Some(word) = self.words.get_mut(self.count) {
+            // A file of at most `MAX_BYTES` fits in 32 bits.
+            *word = Word { id, start: start as u32, len: (end - start) as u32, special: false };
+            self.count += 1;
+        }
+        reader.commit();
+    }
+}
+
 /// Reads some entries; false at the end, which is taken.
 pub(super) fn read_some(reader: &mut Reader<'_>, vocab: &mut Vocab, content: &mut Vec<u8>) -> Result<bool, Error> {
-    if vocab.is_list { list_entries(reader, vocab, content) } else { map_entries(reader, vocab, content) }
+    let mut some = Batch { words: [Word::default(); SOME], count: 0 };
+    let goes_on = if vocab.is_list {
+        list_entries(reader, vocab, content, &mut some)
+    } else {
+        map_entries(reader, vocab, content, &mut some)
+    };
+    vocab.words.list.extend_from_slice(some.words.get(..some.count).unwrap_or_default());
+    if vocab.words.list.len() > MAX_TOKENS {
+        return Err(limit_exceeded("model.vocab: more than 4194304 tokens"));
+    }
+    goes_on
 }
 
 #[inline(never)]
-fn map_entries(reader: &mut Reader<'_>, vocab: &mut Vocab, content: &mut Vec<u8>) -> Result<bool, Error> {
-    for _ in 0..SOME {
-        let is_first = vocab.words.list.is_empty();
-        let start = vocab.words.buffer.len();
+fn map_entries(
+    reader: &mut Reader<'_>,
+    vocab: &mut Vocab,
+    content: &mut Vec<u8>,
+    some: &mut Batch,
+) -> Result<bool, Error> {
+    let mut is_first = vocab.words.list.is_empty();
+    let buffer = &mut vocab.words.buffer;
+    while some.count < SOME {
+        let start = buffer.len();
         let id = match reader.plain_member(is_first) {
             Some((from, len, id)) => {
-                vocab.words.buffer.push_start(from, len);
+                buffer.push_start(from, len);
                 id
             }
             None => {
@@ -33,11 +68,12 @@ fn map_entries(reader: &mut Reader<'_>, vocab: &mut Vocab, content: &mut Vec<u8>
                 if reader.starved() {
                     return Ok(true);
                 }
-                vocab.words.buffer.push(content);
+                buffer.push(content);
                 id
             }
         };
-        push(reader, vocab, id, start)?;
+        is_first = false;
+        some.push(reader, id, start, buffer.len());
     }
     Ok(true)
 }
@@ -62,19 +98,23 @@ fn map_entry(reader: &mut Reader<'_>, mut is_first: bool, content: &mut Vec<u8>)
 }
 
 #[inline(never)]
-fn list_entries(reader: &mut Reader<'_>, vocab: &mut Vocab, content: &mut Vec<u8>) -> Result<bool, Error> {
-    for _ in 0..SOME {
-        let id = vocab.words.list.len() as u32;
-        let mut is_first = id == 0;
-        if !reader.element(&mut is_first, b']')? {
+fn list_entries(
+    reader: &mut Reader<'_>,
+    vocab: &mut Vocab,
+    content: &mut Vec<u8>,
+    some: &mut Batch,
+) -> Result<bool, Error> {
+    while some.count < SOME {
+        let at = vocab.words.list.len() + some.count;
+        if !reader.element(&mut (at == 0), b']')? {
             return Ok(false);
         }
         if !list_entry(reader, content)? {
-            return Err(invalid(&["model.vocab[", &id.to_string(), "]: expected a token and its score"]));
+            return Err(invalid(&["model.vocab[", &at.to_string(), "]: expected a token and its score"]));
         }
         let start = vocab.words.buffer.len();
         vocab.words.buffer.push(content);
-        push(reader, vocab, id, start)?;
+        some.push(reader, at as u32, start, vocab.words.buffer.len());
     }
     Ok(true)
 }
@@ -92,17 +132,4 @@ fn list_entry(reader: &mut Reader<'_>, content: &mut Vec<u8>) -> Result<bool, Er
     }
     reader.number()?;
     Ok(reader.take(b']'))
-}
-
-/// Adds the token whose content was just written.
-#[inline(always)]
-fn push(reader: &mut Reader<'_>, vocab: &mut Vocab, id: u32, start: usize) -> Result<(), Error> {
-    if vocab.words.list.len() == MAX_TOKENS {
-        return Err(limit_exceeded("model.vocab: more than 4194304 tokens"));
-    }
-    // A file of at most `MAX_BYTES` fits in 32 bits.
-    let len = (vocab.words.buffer.len() - start) as u32;
-    vocab.words.list.push(Word { id, start: start as u32, len, special: false });
-    reader.commit();
-    Ok(())
 }

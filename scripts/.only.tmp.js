@@ -1,0 +1,139 @@
+/**
+ * Builds the npm package into pkg/: three WebAssembly modules of one crate, their glue, our own files, and types.
+ *
+ *   node scripts/build.js
+ *   node scripts/build.js --check-size    fails if a module of pkg/ is larger than its limit
+ */
+import { execFileSync } from "node:child_process";
+import { createHash } from "node:crypto";
+import { cpSync, existsSync, mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { homedir } from "node:os";
+import { join } from "node:path";
+import { brotliCompressSync, gzipSync } from "node:zlib";
+import { ROOT, fail, repository, run, step } from "./lib.js";
+
+/**
+ * `inline`: what the inline form holds. That of a module which is loaded later can be compressed, since it is read asynchronously
+ * anyway. `maxBrotli`: most bytes in brotli, of what is loaded often.
+ *
+ * @typedef {{ features: string[], inline: (bytes: Buffer) => Buffer, maxBrotli?: number }} Flavour
+ */
+const gzip = (/** @type {Buffer} */ bytes) => gzipSync(bytes, { level: 9 });
+/** @type {Record<string, Flavour>} */
+const FLAVOURS = {
+  slim: { features: ["--no-default-features"], inline: (bytes) => bytes, maxBrotli: 110_000 },
+  general: { features: [], inline: gzip },
+  spans: { features: ["--no-default-features", "--features", "spans"], inline: gzip, maxBrotli: 100_000 },
+};
+/** For size alone nothing is inlined, not even an index; with this the smallest functions are. */
+const INLINE = "-Cllvm-args=-inline-threshold=15";
+/** Sixteen bytes a step (`src/json/bytes/block.rs`). */
+const SIMD = "-Ctarget-feature=+simd128";
+/**
+ * Functions that are called once stay functions: put into their caller they compress worse. Nothing has an address below
+ * 1024, where the stack would end, so that an addition to an address can go into the load. The sections that say what made the
+ * module are for tools. Control flow that is taken apart and put together anew is smaller, with what that lets be found after it.
+ */
+const OPTIMISE = ["--enable-simd", "-O3", "--one-caller-inline-max-function-size", "0", "--low-memory-unused"];
+OPTIMISE.push("--flatten", "--rereloop", "-O3", "-O3", "--strip-target-features", "--strip-producers");
+const GLUE = join(ROOT, "target/glue");
+const PKG = join(ROOT, "pkg");
+
+if (process.argv.includes("--check-size")) checkSize();
+else build();
+
+function build() {
+  mkdirSync(GLUE, { recursive: true });
+  for (const [name, flavour] of Object.entries(FLAVOURS)) if (process.env.ONLY === name) buildFlavour(name, flavour);
+  assemble();
+  run("npx", ["--no-install", "tsc", "-p", "tsconfig.package.json"]);
+  reportSizes();
+}
+
+/** @param {string} name @param {Flavour} flavour */
+function buildFlavour(name, { features, inline }) {
+  // A folder each: all builds have the same file name.
+  const target = join(ROOT, "target", `wasm-${name}`);
+  step(`compiling ${name}`);
+  const build = ["build", "--profile", "wasm", "--locked", "--lib", "--target", "wasm32-unknown-unknown", "--target-dir", target];
+  // Messages of a panic hold paths of sources: not those of the machine that built the module. The last that fits counts.
+  const library = join(execFileSync("rustc", ["--print", "sysroot"], { encoding: "utf8" }).trim(), "lib/rustlib/src/rust/library");
+  const remap = [ROOT, homedir(), library].map((path) => `--remap-path-prefix=${path}=`);
+  run("cargo", [...build, ...features], { env: { CARGO_ENCODED_RUSTFLAGS: [...remap, INLINE, SIMD].join("\x1f") } });
+  const wasm = join(target, "wasm32-unknown-unknown/wasm/token2text.wasm");
+  const stamp = join(target, "bound.sha256");
+  // This file too: it says how the module is optimised.
+  const digest = createHash("sha256").update(readFileSync(wasm)).update(readFileSync(new URL(import.meta.url))).digest("hex");
+  const output = join(GLUE, `${name}_bg.wasm`);
+  if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
+  step(`binding and optimising ${name}`);
+  run("wasm-bindgen", ["--target", "web", "--omit-default-module-path", "--out-dir", GLUE, "--out-name", name, wasm]);
+  run("npx", ["--no-install", "wasm-opt", ...OPTIMISE, output, "-o", output]);
+  numberImports(output, join(GLUE, `${name}.js`));
+  writeFileSync(join(GLUE, `${name}_inline.js`), `export default "${inline(readFileSync(output)).toString("base64")}";\n`);
+  writeFileSync(join(GLUE, `${name}_inline.d.ts`), "declare const base64: string;\nexport default base64;\n");
+  writeFileSync(stamp, digest);
+}
+
+/**
+ * The names of imports end in hashes, which do not compress: they become numbers of the same length, in the module and its glue.
+ *
+ * @param {string[]} paths
+ */
+function numberImports(...paths) {
+  /** @type {Map<string, string>} */
+  const numbers = new Map();
+  const number = (/** @type {string} */ hash) => {
+    if (!numbers.has(hash)) numbers.set(hash, String(numbers.size).padStart(hash.length, "0"));
+    return /** @type {string} */ (numbers.get(hash));
+  };
+  // As Latin-1 every byte is a character, and comes back as it was.
+  for (const path of paths) {
+    writeFileSync(path, readFileSync(path, "latin1").replace(/(?<=__wbg_\w+_)[0-9a-f]{16}\b/g, number), "latin1");
+  }
+}
+
+/** Everything but the types, which `tsc` adds. */
+function assemble() {
+  rmSync(PKG, { recursive: true, force: true });
+  cpSync(join(ROOT, "pkg-template"), PKG, { recursive: true });
+  cpSync(join(ROOT, "LICENSE"), join(PKG, "LICENSE"));
+  for (const file of readdirSync(GLUE)) {
+    if (!file.endsWith(".wasm.d.ts")) cpSync(join(GLUE, file), join(PKG, file));
+  }
+  nameRepository();
+}
+
+/** Leaves the manifest as it is written where no repository is known. */
+function nameRepository() {
+  const path = join(PKG, "package.json");
+  const named = repository();
+  if (named.repository) writeFileSync(path, `${JSON.stringify({ ...JSON.parse(readFileSync(path, "utf8")), ...named }, null, 2)}\n`);
+}
+
+function reportSizes() {
+  step("sizes in bytes");
+  printRow(["", "raw", "gzip", "brotli", "limit"]);
+  for (const [name, { maxBrotli }] of Object.entries(FLAVOURS)) {
+    const bytes = readFileSync(join(PKG, `${name}_bg.wasm`));
+    printRow([`${name}_bg.wasm`, bytes.length, gzip(bytes).length, brotliSize(bytes), maxBrotli ?? ""]);
+  }
+}
+
+/** @param {(string | number)[]} cells */
+function printRow(cells) {
+  console.log(cells.map((cell, i) => (i === 0 ? String(cell).padEnd(16) : String(cell).padStart(10))).join(" "));
+}
+
+function checkSize() {
+  reportSizes();
+  for (const [name, { maxBrotli }] of Object.entries(FLAVOURS)) {
+    const size = brotliSize(readFileSync(join(PKG, `${name}_bg.wasm`)));
+    if (maxBrotli && size > maxBrotli) fail(`${name}_bg.wasm has ${size} bytes in brotli; the limit is ${maxBrotli}`);
+  }
+}
+
+/** @param {Buffer} bytes */
+function brotliSize(bytes) {
+  return brotliCompressSync(bytes).length;
+}

@@ -343,8 +343,13 @@ async function stream(source, reading) {
 async function streamInto(instance, source, reading) {
   const loader = new instance.glue.LoaderCore();
   try {
+    /** @param {Progress} progress */
+    const onProgress = (progress) => {
+      if (progress.total) loader.expect(progress.total);
+      reading.onProgress?.(progress);
+    };
     let isFirst = true;
-    for await (const chunk of readChunks(source, reading)) {
+    for await (const chunk of readChunks(source, { ...reading, onProgress })) {
       if (isFirst) refuseHtml(chunk, source);
       isFirst = false;
       add(chunk, loader, instance);
@@ -361,6 +366,7 @@ async function streamInto(instance, source, reading) {
 function feed(instance, bytes) {
   const loader = new instance.glue.LoaderCore();
   try {
+    loader.expect(bytes.length);
     add(bytes, loader, instance);
     return /** @type {Core} */ (loader.finish());
   } finally {

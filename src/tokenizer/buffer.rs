@@ -19,6 +19,11 @@ impl Buffer {
         Buffer { bytes: vec![0; capacity + SLACK], len: 0 }
     }
 
+    /// Makes room for so many bytes at once.
+    pub fn reserve(&mut self, count: usize) {
+        self.bytes.reserve(count);
+    }
+
     pub fn len(&self) -> usize {
         self.len
     }

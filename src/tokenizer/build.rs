@@ -4,7 +4,7 @@
 
 use super::buffer::Buffer;
 use super::chain::{Step, alphabet_bytes, byte_level, fallback_byte};
-use super::spec::{Contents, Word};
+use super::spec::{Contents, SOME, Word};
 use super::table::{BYTE, PARTIAL, PRESENT, SPECIAL, Slot, Table, is_text};
 
 /// A decoder in the shape that a table can have.
@@ -119,6 +119,40 @@ impl<'a> Plan<'a> {
     }
 }
 
+/// Appends the bytes that a token of the byte alphabet stands for if it is of the usual kind, visible ASCII with or
+/// without a space in front, eight at a time; false and nothing for any other.
+#[inline(always)]
+fn plain_level(words: &Contents, word: Word, out: &mut Buffer) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGH: u64 = 0x8080_8080_8080_8080;
+    let (mut from, mut left, mut to) = (word.start as usize, word.len, 0);
+    let room = out.room(left as usize);
+    if left >= 2 && words.buffer.word(from) & 0xffff == 0xa0c4 {
+        if let Some(slot) = room.first_mut() {
+            *slot = b' ';
+        }
+        (from, left, to) = (from + 2, left - 2, 1);
+    }
+    while left > 0 {
+        let eight = words.buffer.word(from);
+        let count = left.min(8);
+        // Letters in place of what does not belong to the token.
+        let keep = u64::MAX >> (64 - 8 * count);
+        let letters = eight & keep | ONES * u64::from(b'a') & !keep;
+        // From 0x21 to 0x7e each byte stands for itself.
+        let is_visible = letters & HIGH == 0
+            && (letters + ONES * (0x80 - 0x21)) & HIGH == HIGH
+            && (letters + ONES * (0x80 - 0x7f)) & HIGH == 0;
+        let Some(place) = room.get_mut(to..).and_then(|rest| rest.first_chunk_mut()).filter(|_| is_visible) else {
+            return false;
+        };
+        *place = eight.to_le_bytes();
+        (from, left, to) = (from + 8, left - count, to + count as usize);
+    }
+    out.advance(to);
+    true
+}
+
 /// Writes a token to the start of `out`, each occurrence of a pattern, left to right, as something that is not longer.
 /// By hand, so that it is as fast in builds for size.
 #[inline(always)]
@@ -145,16 +179,14 @@ fn replace_shorter(token: &[u8], pattern: &[u8], content: &[u8], out: &mut [u8])
     to
 }
 
-/// Tokens of one call: a wasm engine compiles a function better once it has been called often enough.
-const SOME: usize = 256;
-
 impl Table {
     /// Decodes a vocabulary; `None` if the steps have no table, or it would be out of all proportion to the file.
     pub fn new(words: &Contents, steps: &[Step]) -> Option<Table> {
         let plan = Plan::new(steps)?;
         let room = words.buffer.len().saturating_mul(8).saturating_add(words.list.len() * 64);
         let near = near(&words.list);
-        let far: Vec<u32> = words.list.iter().map(|word| word.id).filter(|&id| id as usize >= near).collect();
+        let behind = words.list.partition_point(|word| (word.id as usize) < near);
+        let far: Vec<u32> = words.list.get(behind..).unwrap_or_default().iter().map(|word| word.id).collect();
         let slots = vec![Slot::default(); near + far.len()];
         let first = if plan.first_aware { slots.clone() } else { Vec::new() };
         let mut table = Table { bytes: Vec::new(), slots, near, far, first, longest_first: 0, cut: plan.cut };
@@ -184,7 +216,8 @@ impl Table {
             let token = words.bytes(word);
             let flags = if word.special { PRESENT | SPECIAL } else { PRESENT };
             let start = forms.len();
-            let form_flags = plan.form(token, false, scratch, forms);
+            let is_plain = plan.byte_level && plan.forms.is_empty() && plain_level(words, word, forms);
+            let form_flags = if is_plain { 0 } else { plan.form(token, false, scratch, forms) };
             let at = self.position(word.id)?;
             *self.slots.get_mut(at)? = Slot::new(start, forms.len() - start, flags | form_flags)?;
             if plan.first_aware {
@@ -215,6 +248,10 @@ fn first_slot(
 
 /// Below which id every id gets a slot: as far as at least a quarter of the slots would be used.
 fn near(list: &[Word]) -> usize {
+    // Without holes, as in most files, there is nothing to look for.
+    if list.last().is_none_or(|word| (word.id as usize).saturating_add(1) == list.len()) {
+        return list.len();
+    }
     let mut near = 0;
     for (count, word) in list.iter().enumerate() {
         let needed = (word.id as usize).saturating_add(1);

@@ -1,7 +1,7 @@
 //! Finds tokens by content: open addressing, at most two thirds full.
 
 use super::limit_exceeded;
-use super::spec::{Contents, Word};
+use super::spec::{Contents, SOME, Word};
 use crate::Error;
 
 /// In a slot, a position plus one has so many bits, for more tokens than a file can have; above them are bits of the
@@ -43,8 +43,7 @@ impl Index {
         Ok(has_twins)
     }
 
-    /// Indexes some words from `start` on, and moves them to `kept`: a wasm engine compiles a function better once it
-    /// has been called often enough.
+    /// Indexes some words from `start` on, and moves them to `kept`.
     #[inline(never)]
     fn fill_some(
         &mut self,
@@ -108,8 +107,6 @@ impl Index {
         }
     }
 }
-
-const SOME: usize = 256;
 
 /// A quick hash, good in both halves.
 #[inline(always)]

@@ -55,8 +55,14 @@ impl<'a> Reader<'a> {
         self.at
     }
 
-    /// Goes back to where the reader stood.
-    pub(super) fn go_back(&mut self, position: usize) {
+    /// What stands between two positions; nothing if that is more than there is.
+    #[inline(always)]
+    pub(super) fn part(&self, start: usize, end: usize) -> &'a [u8] {
+        self.bytes.get(start..end).unwrap_or_default()
+    }
+
+    /// Moves the reader.
+    pub(super) fn go_to(&mut self, position: usize) {
         self.at = position;
     }
 

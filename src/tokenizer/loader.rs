@@ -35,6 +35,11 @@ impl Default for Feed {
 }
 
 impl Feed {
+    /// Tells how long the file will be. It may be wrong, so that not too much is made of it.
+    pub fn expect(&mut self, bytes: usize) {
+        self.parser.expect(bytes.min(64 << 20));
+    }
+
     /// The free end of the window, never empty.
     fn space(&mut self) -> &mut [u8] {
         if self.window.is_empty() {
@@ -115,6 +120,7 @@ impl Feed {
 /// Reads a tokenizer.json that is there at once.
 pub(super) fn read(bytes: &[u8]) -> Result<Spec, Error> {
     let mut feed = Feed::default();
+    feed.expect(bytes.len());
     feed.push(bytes)?;
     feed.finish()
 }
@@ -152,6 +158,11 @@ impl<'a> TokenizerLoader<'a> {
     pub fn new(options: LoadOptions<'a>) -> Result<TokenizerLoader<'a>, Error> {
         let whole = options.asks_general()?.then(Vec::new);
         Ok(TokenizerLoader { options, feed: Feed::default(), whole })
+    }
+
+    /// Tells how many bytes the file will have, if that is known: memory is then taken at once. It may be wrong.
+    pub fn expect(&mut self, bytes: usize) {
+        self.feed.expect(bytes);
     }
 
     /// Adds the next bytes of the file.

@@ -197,10 +197,7 @@ impl Tokenizer {
             None => (None, "none".to_owned()),
         };
         chain::check(steps.as_deref(), contents.buffer.len(), contents.list.len(), room)?;
-        let mut special_tokens = Vec::new();
-        for &word in contents.list.iter().filter(|word| word.special) {
-            special_tokens.push((word.id, contents.text(word).to_owned()));
-        }
+        let special_tokens = contents.special_tokens();
         let is_general = engine == Engine::General || chain::has_regex(steps.as_deref());
         let vocabulary = match steps.as_deref().and_then(|steps| Table::new(&contents, steps)) {
             Some(table) => Vocabulary::Table(table),

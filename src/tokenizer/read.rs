@@ -19,6 +19,8 @@ pub(super) struct Parser {
     is_first: bool,
     /// How many bytes came before the next piece.
     base: usize,
+    /// How many bytes will come, as far as that is known.
+    expected: usize,
     has_model: bool,
     model: Model,
     vocab: Vocab,
@@ -75,6 +77,11 @@ impl Parser {
         }
         self.base += reader.done();
         Ok(reader.done())
+    }
+
+    /// Tells how long the file will be, about.
+    pub fn expect(&mut self, bytes: usize) {
+        self.expected = bytes;
     }
 
     /// What was read.
@@ -190,6 +197,7 @@ impl Parser {
         let next = reader.peek();
         if key == "vocab" && matches!(next, Some(b'{' | b'[')) {
             self.vocab = Vocab { is_list: next == Some(b'['), ..Vocab::default() };
+            self.vocab.words.reserve(self.expected);
             reader.take(next.unwrap_or_default());
             self.state = State::Vocab;
         } else if self.model.member(&key, next, reader)? {

@@ -27,7 +27,7 @@ enum Next {
     More,
 }
 
-impl Reader<'_> {
+impl<'a> Reader<'a> {
     /// Goes on with a value for some steps; true at its end. Where a piece of a text ends, nothing is lost: the next
     /// piece must begin where the reader stands. A wasm engine compiles a function better once it has been called
     /// often enough, which it would not notice inside one long loop.
@@ -43,7 +43,7 @@ impl Reader<'_> {
             }
             let stepped = self.skip_step(skip);
             if self.starved() {
-                self.go_back(start);
+                self.go_to(start);
                 return Ok(false);
             }
             if let Some(next) = stepped? {
@@ -58,31 +58,67 @@ impl Reader<'_> {
 
     /// Passes over plain strings in lists, and in lists inside them, as far as there is nothing else: most of a file. It
     /// stops behind an element, where the rest is looked at with care.
+    ///
+    /// What stands between two strings is mostly the same, or the same by turns. If it left as many lists open as it
+    /// found, it can stand there again without another look.
     fn skip_strings(&mut self, open: &mut Vec<u8>) {
+        let mut between: [&'a [u8]; 2] = [&[]; 2];
+        let mut turn = 0;
+        // Where the last string ended, and how many containers were open there.
+        let mut last = (usize::MAX, 0);
         while open.last() == Some(&b']') {
             match self.peek() {
                 Some(b',') => {
                     let start = self.position();
-                    self.go_back(start + 1);
+                    self.go_to(start + 1);
                     let is_list = self.peek() == Some(b'[');
                     if is_list {
-                        self.go_back(self.position() + 1);
+                        self.go_to(self.position() + 1);
                         self.peek();
                     }
-                    if !self.plain_string() || is_list && open.len() == MAX_DEPTH {
-                        return self.go_back(start);
+                    let string = self.position();
+                    if is_list && open.len() == MAX_DEPTH || !self.plain_string() {
+                        return self.go_to(start);
                     }
                     if is_list {
                         open.push(b']');
                     }
+                    if last.1 == open.len() {
+                        if let Some(slot) = between.get_mut(turn) {
+                            *slot = self.part(last.0, string);
+                        }
+                        turn ^= 1;
+                        while self.same_and_string(between.get(turn).copied().unwrap_or_default()) {
+                            turn ^= 1;
+                        }
+                    } else {
+                        between = [&[]; 2];
+                    }
+                    last = (self.position(), open.len());
                 }
                 Some(b']') if open.len() > 1 => {
-                    self.go_back(self.position() + 1);
+                    self.go_to(self.position() + 1);
                     open.pop();
                 }
                 _ => return,
             }
         }
+    }
+
+    /// Passes over these bytes, of which there are some, and a plain string behind them; false and no move otherwise.
+    #[inline(always)]
+    fn same_and_string(&mut self, bytes: &[u8]) -> bool {
+        let start = self.position();
+        let next = self.part(start, start + bytes.len());
+        if next.is_empty() || !are_same(next, bytes) {
+            return false;
+        }
+        self.go_to(start + bytes.len());
+        let is_string = self.plain_string();
+        if !is_string {
+            self.go_to(start);
+        }
+        is_string
     }
 
     fn skip_step(&mut self, skip: &mut Skip) -> Result<Option<Next>, Error> {
@@ -123,6 +159,23 @@ impl Reader<'_> {
     }
 }
 
+/// Whether short texts of one length are the same.
+#[inline(always)]
+fn are_same(left: &[u8], right: &[u8]) -> bool {
+    let ((lefts, left), (rights, right)) = (left.as_chunks::<8>(), right.as_chunks::<8>());
+    for (left, right) in lefts.iter().zip(rights) {
+        if u64::from_le_bytes(*left) != u64::from_le_bytes(*right) {
+            return false;
+        }
+    }
+    for (left, right) in left.iter().zip(right) {
+        if left != right {
+            return false;
+        }
+    }
+    true
+}
+
 #[cfg(not(target_arch = "wasm32"))]
 #[cfg(test)]
 mod tests {
@@ -136,6 +189,8 @@ mod tests {
             r#"["a\n", "b", ["c"], {"d": ["e", "f"]}, ["g", {"h": "i"}]]"#,
             r#"["x",["y"]]"#,
             r#"["x"]"#,
+            r#"[["a","b"],["c","d"],["e","f"],["g","h"],["i","j"]]"#,
+            r#"{"a":[["a"],["b"],["c"],["d"]],"e":["f","g","h","i"],"j":[[["k"],["l"],["m"]],["n"],["o"]]}"#,
         ];
         for text in valid {
             assert_eq!(Reader::new(text.as_bytes()).value().as_deref(), Ok(text));

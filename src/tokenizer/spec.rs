@@ -57,6 +57,10 @@ pub(super) struct AddedToken {
     pub normalized: bool,
 }
 
+/// Tokens that are dealt with in one call: a wasm engine compiles a function better once it has been called often enough,
+/// which it would not notice inside one long loop.
+pub(super) const SOME: usize = 256;
+
 /// One token as the decoder gets it.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Word {
@@ -119,6 +123,36 @@ impl Contents {
     /// The same as one text.
     pub fn into_words(self) -> Words {
         Words { buffer: String::from_utf8(self.buffer.into_bytes()).unwrap_or_default(), list: self.list }
+    }
+
+    /// Makes room for about as many tokens as a file of so many bytes has, of which nothing is touched before it is used.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.list.reserve(bytes / 40);
+        self.buffer.reserve(bytes / 8);
+    }
+
+    /// Id and content of each special token.
+    pub fn special_tokens(&self) -> Vec<(u32, String)> {
+        let mut special_tokens = Vec::new();
+        for some in self.list.chunks(SOME) {
+            self.add_special(some, &mut special_tokens);
+        }
+        special_tokens
+    }
+
+    #[inline(never)]
+    fn add_special(&self, some: &[Word], special_tokens: &mut Vec<(u32, String)>) {
+        for &word in some {
+            if word.special {
+                special_tokens.push((word.id, self.text(word).to_owned()));
+            }
+        }
+    }
+
+    /// Whether the ids ascend.
+    fn ascends(&self) -> bool {
+        let mut last = None;
+        self.list.chunks(SOME).all(|some| some_ascend(some, &mut last))
     }
 
     /// Writes a content behind the others, for a token that is not in the list yet.
@@ -196,7 +230,7 @@ impl Spec {
                 }
             }
         }
-        if !words.list.is_sorted_by(|word, next| word.id < next.id) {
+        if !words.ascends() {
             // Added tokens stand last, so they win over the model's; among the model's own, the last in the file wins.
             for at in positions {
                 words.list.extend(words.list.get(at).copied());
@@ -228,6 +262,17 @@ impl Spec {
             _ => Ok(Vec::new()),
         }
     }
+}
+
+#[inline(never)]
+fn some_ascend(some: &[Word], last: &mut Option<u32>) -> bool {
+    for word in some {
+        if last.is_some_and(|last| last >= word.id) {
+            return false;
+        }
+        *last = Some(word.id);
+    }
+    true
 }
 
 /// Sorts by id and leaves equal ids in their order: a counting pass for each byte of the ids.

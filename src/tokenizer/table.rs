@@ -5,6 +5,7 @@
 //! the front of the whole. What makes the forms is [`build`](super::build).
 
 use super::DecodeOptions;
+use super::spec::SOME;
 
 /// Tokens are copied in pieces of this many bytes: one load and one store for nearly all of them.
 pub(super) const WIDE: usize = 16;
@@ -106,7 +107,9 @@ impl Table {
 
     /// How many ids decode to a token.
     pub fn count(&self) -> usize {
-        self.slots.iter().filter(|slot| slot.has(PRESENT)).count()
+        let mut count = 0;
+        self.slots.chunks(SOME).for_each(|some| count_some(some, &mut count));
+        count
     }
 
     /// At least as many bytes as any token has in a text.
@@ -269,7 +272,23 @@ fn close_run(start: usize, out: &mut Vec<u8>) {
 
 /// The most bytes of text that one of the slots has.
 fn longest(slots: &[Slot]) -> usize {
-    slots.iter().map(|slot| slot.most()).max().unwrap_or(0)
+    let mut longest = 0;
+    slots.chunks(SOME).for_each(|some| longest_of_some(some, &mut longest));
+    longest
+}
+
+#[inline(never)]
+fn longest_of_some(some: &[Slot], longest: &mut usize) {
+    for slot in some {
+        *longest = (*longest).max(slot.most());
+    }
+}
+
+#[inline(never)]
+fn count_some(some: &[Slot], count: &mut usize) {
+    for slot in some {
+        *count += usize::from(slot.has(PRESENT));
+    }
 }
 
 pub(super) fn is_text(bytes: &[u8]) -> bool {

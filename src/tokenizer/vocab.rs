@@ -1,17 +1,13 @@
 //! The vocabulary of a model as it stands in the file: most of what is kept of it, so the usual member has a way of its
-//! own. Both kinds are read in calls of some entries each, since a wasm engine compiles a function better once it has
-//! been called often enough, which it would not notice inside one long loop.
+//! own.
 
 use super::json::Reader;
-use super::spec::{Vocab, Word};
+use super::spec::{SOME, Vocab, Word};
 use super::{invalid, limit_exceeded, quoted};
 use crate::Error;
 
 /// The most tokens a model may have; the largest vocabularies in use have a quarter of it.
 const MAX_TOKENS: usize = 1 << 22;
-
-/// Entries of one call.
-const SOME: usize = 256;
 
 /// Entries that were read, on their way to the list.
 struct Batch {

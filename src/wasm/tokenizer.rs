@@ -43,6 +43,13 @@ impl LoaderCore {
         LoaderCore { loader: RefCell::new(TokenizerLoader::new(LoadOptions::default()).ok()) }
     }
 
+    /// Tells how long the file will be.
+    pub fn expect(&self, bytes: usize) {
+        if let Some(loader) = self.loader.borrow_mut().as_mut() {
+            loader.expect(bytes);
+        }
+    }
+
     /// How many bytes can be written.
     pub fn room(&self) -> usize {
         self.loader.borrow_mut().as_mut().map_or(0, |loader| loader.space().len())

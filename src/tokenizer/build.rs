@@ -53,7 +53,7 @@ impl<'a> Plan<'a> {
 
     /// Appends what a token is, and gives the flags of what was appended.
     #[inline(always)]
-    fn form(&self, token: &[u8], is_first: bool, scratch: &mut Scratch, out: &mut Buffer) -> u64 {
+    fn form(&self, token: &[u8], scratch: &mut Scratch, out: &mut Buffer) -> u64 {
         match self.forms {
             [] if self.byte_level => {
                 let room = out.room(token.len());
@@ -79,7 +79,7 @@ impl<'a> Plan<'a> {
                     }
                 }
             }
-            _ => self.stepped(token, is_first, scratch, out),
+            _ => self.stepped(token, false, scratch, out),
         }
     }
 
@@ -217,7 +217,7 @@ impl Table {
             let flags = if word.special { PRESENT | SPECIAL } else { PRESENT };
             let start = forms.len();
             let is_plain = plan.byte_level && plan.forms.is_empty() && plain_level(words, word, forms);
-            let form_flags = if is_plain { 0 } else { plan.form(token, false, scratch, forms) };
+            let form_flags = if is_plain { 0 } else { plan.form(token, scratch, forms) };
             let at = self.position(word.id)?;
             *self.slots.get_mut(at)? = Slot::new(start, forms.len() - start, flags | form_flags)?;
             if plan.first_aware {
@@ -238,7 +238,7 @@ fn first_slot(
     forms: &mut Buffer,
 ) -> Option<Slot> {
     let end = forms.len();
-    let form_flags = plan.form(token, true, scratch, forms);
+    let form_flags = plan.stepped(token, true, scratch, forms);
     let len = forms.len() - end;
     if forms.get(start, end - start).ends_with(forms.get(end, len)) {
         forms.truncate(end);

@@ -15,6 +15,7 @@ mod index;
 mod json;
 mod loader;
 mod model;
+mod numbers;
 mod packed;
 mod read;
 mod set;

@@ -23,7 +23,13 @@ import { Token2TextError, messageOf } from "./errors.js";
  * @property {(source: string | URL) => AsyncSource | Promise<AsyncSource> | undefined} [openFile]
  *   Opens a path or `file:` URL; undefined for anything else.
  */
-/** @typedef {{ chunks: AsyncIterable<Uint8Array>, total?: number, name: string }} AsyncSource */
+/**
+ * @typedef {object} AsyncSource
+ * @property {AsyncIterable<Uint8Array>} chunks
+ * @property {number} [total] How many bytes there will be, if that is known.
+ * @property {string} name For messages.
+ * @property {boolean} [lends] Each chunk is written over by the next one.
+ */
 
 /** @type {Partial<{ [N in Name]: InstanceOf<any> }>} */
 const instances = {};

@@ -2,12 +2,12 @@
 
 /** @typedef {import("./engines.js").AsyncSource} AsyncSource */
 
-const CHUNK = 1 << 20;
+const CHUNK = 1 << 18;
 
 /**
  * A module of Node without an import, which a bundler for browsers would stumble over.
  *
- * @template {"node:fs" | "node:fs/promises" | "node:url"} T
+ * @template {"node:fs/promises" | "node:url"} T
  * @param {T} name
  */
 const builtin = (name) => process.getBuiltinModule(name);
@@ -34,5 +34,20 @@ export function openFile(source) {
 /** @param {string} path */
 async function openPath(path) {
   const { size } = await builtin("node:fs/promises").stat(path);
-  return { chunks: builtin("node:fs").createReadStream(path, { highWaterMark: CHUNK }), total: size || undefined, name: path };
+  return { chunks: chunksOf(path), total: size || undefined, name: path, lends: true };
+}
+
+/** Into one buffer, so that what is read leaves nothing behind. @param {string} path */
+async function* chunksOf(path) {
+  const file = await builtin("node:fs/promises").open(path);
+  try {
+    const buffer = new Uint8Array(CHUNK);
+    for (;;) {
+      const { bytesRead } = await file.read(buffer, 0, CHUNK);
+      if (bytesRead === 0) return;
+      yield buffer.subarray(0, bytesRead);
+    }
+  } finally {
+    await file.close();
+  }
 }

@@ -21,12 +21,27 @@ import { Token2TextError, describe, messageOf } from "./errors.js";
  * @returns {Promise<Uint8Array>}
  */
 export async function readSource(source, options) {
+  /** @type {Uint8Array[]} */
+  const parts = [];
+  for await (const chunk of readChunks(source, options, true)) parts.push(chunk);
+  return join(parts);
+}
+
+/**
+ * The same as it comes. The first chunk has at least 512 bytes, if there are so many; a chunk that is not kept is good until
+ * the next one is asked for.
+ *
+ * @param {Source} source
+ * @param {ReadOptions} options
+ * @param {boolean} [keeps] Whether chunks are kept.
+ * @returns {AsyncGenerator<Uint8Array>}
+ */
+export async function* readChunks(source, options, keeps = false) {
   const { signal } = options;
   try {
     signal?.throwIfAborted();
     const opened = await open(source, options);
-    const raw = await collect(opened, options);
-    return isGzip(raw) ? await gunzip(raw, opened.name, options) : raw;
+    yield* withHead(plain(withHead(arriving(opened, options, keeps), 2), opened.name, options), 512);
   } catch (error) {
     if (signal?.aborted) throw aborted(signal, options.what);
     if (error instanceof Token2TextError) throw error;
@@ -181,36 +196,87 @@ async function* readStream(stream, signal) {
   }
 }
 
-/** @param {AsyncSource} source @param {ReadOptions} options */
-async function collect({ chunks, total, name }, { what, limit, onProgress, signal }) {
-  /** @type {Uint8Array[]} */
-  const parts = [];
+/** @param {AsyncSource} source @param {ReadOptions} options @param {boolean} keeps @returns {AsyncGenerator<Uint8Array>} */
+async function* arriving({ chunks, total, name, lends }, { what, limit, onProgress, signal }, keeps) {
   let loaded = 0;
   for await (const chunk of chunks) {
     signal?.throwIfAborted();
-    parts.push(chunk);
     loaded += chunk.length;
     if (loaded > limit) throw tooLarge(name, what, limit);
     onProgress?.(total !== undefined && loaded <= total ? { loaded, total } : { loaded });
+    yield keeps && lends ? chunk.slice() : chunk;
   }
-  return join(parts, loaded);
 }
 
-/** @param {Uint8Array} bytes @param {string} name @param {ReadOptions} options */
-async function gunzip(bytes, name, { what, limit, signal }) {
-  const stream = new Blob([/** @type {BlobPart} */ (bytes)]).stream().pipeThrough(new DecompressionStream("gzip"));
+/** The same bytes, with so many in the first chunk if there are. @param {AsyncIterable<Uint8Array>} chunks @param {number} least */
+async function* withHead(chunks, least) {
+  /** @type {Uint8Array | undefined} */
+  let head = new Uint8Array();
+  for await (const chunk of chunks) {
+    if (!head) {
+      yield chunk;
+      continue;
+    }
+    head = head.length === 0 && chunk.length >= least ? chunk : join([head, chunk]);
+    if (head.length < least) continue;
+    yield head;
+    head = undefined;
+  }
+  if (head) yield head;
+}
+
+/** @param {AsyncGenerator<Uint8Array>} chunks @param {string} name @param {ReadOptions} options @returns {AsyncGenerator<Uint8Array>} */
+async function* plain(chunks, name, options) {
+  let isFirst = true;
+  for await (const chunk of chunks) {
+    if (isFirst && isGzip(chunk)) return yield* gunzip(behind(chunk, chunks), name, options);
+    isFirst = false;
+    yield chunk;
+  }
+}
+
+/** @param {Uint8Array} head @param {AsyncGenerator<Uint8Array>} chunks */
+async function* behind(head, chunks) {
+  yield head;
+  yield* chunks;
+}
+
+/** @param {AsyncGenerator<Uint8Array>} chunks @param {string} name @param {ReadOptions} options */
+async function* gunzip(chunks, name, { what, limit, signal }) {
+  /** What the source failed with, and not the decompression. @type {unknown} */
+  let failure;
+  /** @type {ReadableStream<any>} */
+  const raw = new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await chunks.next();
+        if (done) controller.close();
+        else controller.enqueue(value.slice());
+      } catch (error) {
+        failure = error;
+        throw error;
+      }
+    },
+    cancel: async () => void (await chunks.return(undefined)),
+  });
+  let loaded = 0;
   try {
-    return await collect({ chunks: readStream(stream, signal), name }, { what, limit, signal });
+    for await (const chunk of readStream(raw.pipeThrough(new DecompressionStream("gzip")), signal)) {
+      loaded += chunk.length;
+      if (loaded > limit) throw tooLarge(name, what, limit);
+      yield chunk;
+    }
   } catch (error) {
+    if (failure) throw failure;
     if (error instanceof Token2TextError || signal?.aborted) throw error;
     throw new Token2TextError("invalid_tokenizer", `${name} is a damaged or incomplete gzip file`, { cause: error });
   }
 }
 
-/** @param {Uint8Array[]} parts @param {number} length */
-function join(parts, length) {
+/** @param {Uint8Array[]} parts */
+function join(parts) {
   if (parts.length === 1) return parts[0];
-  const bytes = new Uint8Array(length);
+  const bytes = new Uint8Array(parts.reduce((length, part) => length + part.length, 0));
   let at = 0;
   for (const part of parts) {
     bytes.set(part, at);

@@ -3,7 +3,7 @@ import { general, load, slim } from "./engines.js";
 import { Token2TextError, asToken2TextError, describe } from "./errors.js";
 import { countIds, writeIds } from "./ids.js";
 import { PLAIN_OPTIONS, checkLoadOptions, checkOptions, jsonText, plainBytes } from "./options.js";
-import { asBytes, isKind, readSource, unlessAborted, unshared } from "./source.js";
+import { asBytes, isKind, readChunks, readSource, unlessAborted, unshared } from "./source.js";
 
 /** @typedef {import("./ids.js").TokenIds} TokenIds */
 /** @typedef {import("./source.js").Source} Source */
@@ -55,6 +55,8 @@ export const MAX_FILE = 256 << 20;
 // The same result as Rust's lossy conversion; a leading U+FEFF is text here.
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 const CREATE = Symbol("create");
+/** The first byte of a packed tokenizer, and of no JSON. */
+const PACKED = 0x89;
 
 /** The instance a tokenizer lives in. @type {(tokenizer: Tokenizer) => Instance} */
 export let instanceOf;
@@ -106,7 +108,8 @@ export class Tokenizer {
 
   /**
    * Loads a tokenizer.json or the bytes of `pack()`, plain or gzip. A string is a URL; in Node a string without a scheme is
-   * a path.
+   * a path. The file is read as it comes and never in memory as a whole, but with `hash`, `config`, `compat` and `engine`. A
+   * file that turns out to need the general engine is read from its source once more; of a Response the bytes are kept for that.
    *
    * @param {Source} source
    * @param {LoadOptions} [options]
@@ -116,7 +119,9 @@ export class Tokenizer {
     slim();
     const { hash, onProgress, signal, config, ...rest } = checkLoadOptions(options);
     const expected = checkHash(hash);
-    const bytes = await readSource(source, { what: "tokenizer", limit: MAX_FILE, onProgress, signal });
+    const reading = { what: "tokenizer", limit: MAX_FILE, onProgress, signal };
+    if (!expected && config === undefined && isOwn(rest) && !asBytes(source)) return stream(source, reading);
+    const bytes = await readSource(source, reading);
     refuseHtml(bytes, source);
     if (expected) await verify(bytes, expected);
     const coreOptions = { ...rest, config: await loadConfig(config, signal) };
@@ -299,7 +304,8 @@ function create(bytes, options, sha256) {
   /** @param {Instance} instance */
   const createIn = (instance) => {
     try {
-      return construct(new instance.glue.TokenizerCore(bytes, json), instance, sha256);
+      const feeds = bytes[0] !== PACKED && options.config === undefined && isOwn(options);
+      return construct(feeds ? feed(instance, bytes) : new instance.glue.TokenizerCore(bytes, json), instance, sha256);
     } catch (error) {
       throw asToken2TextError(error);
     }
@@ -311,6 +317,76 @@ function create(bytes, options, sha256) {
     if (!isEngineNotAvailable(error)) throw error;
   }
   return createIn(general());
+}
+
+/**
+ * Loads a file while it comes.
+ *
+ * @param {Source} source
+ * @param {import("./source.js").ReadOptions} reading
+ */
+async function stream(source, reading) {
+  const response = isKind(source, "Response") ? /** @type {Response} */ (source) : undefined;
+  const again = response?.body && !response.bodyUsed ? response.clone() : undefined;
+  try {
+    return construct(await streamInto(slim(), source, reading), slim());
+  } catch (error) {
+    if (!isEngineNotAvailable(error)) throw error;
+    await unlessAborted(load("general", "this tokenizer"), reading.signal, "tokenizer");
+    return construct(await streamInto(general(), again ?? source, reading), general());
+  } finally {
+    again?.body?.cancel().catch(() => {});
+  }
+}
+
+/** @param {Instance} instance @param {Source} source @param {import("./source.js").ReadOptions} reading @returns {Promise<Core>} */
+async function streamInto(instance, source, reading) {
+  const loader = new instance.glue.LoaderCore();
+  try {
+    /** @param {Progress} progress */
+    const onProgress = (progress) => {
+      if (progress.total) loader.expect(progress.total);
+      reading.onProgress?.(progress);
+    };
+    let isFirst = true;
+    for await (const chunk of readChunks(source, { ...reading, onProgress })) {
+      if (isFirst) refuseHtml(chunk, source);
+      isFirst = false;
+      add(chunk, loader, instance);
+    }
+    return /** @type {Core} */ (loader.finish());
+  } catch (error) {
+    throw asToken2TextError(error);
+  } finally {
+    loader.free();
+  }
+}
+
+/** @param {Instance} instance @param {Uint8Array} bytes @returns {Core} */
+function feed(instance, bytes) {
+  const loader = new instance.glue.LoaderCore();
+  try {
+    loader.expect(bytes.length);
+    add(bytes, loader, instance);
+    return /** @type {Core} */ (loader.finish());
+  } finally {
+    loader.free();
+  }
+}
+
+/** Whether nothing but our own engine can be needed. @param {{ compat?: string, engine?: string }} options */
+function isOwn({ compat = "tokenizers", engine = "auto" }) {
+  return compat === "tokenizers" && engine === "auto";
+}
+
+/** Through a small window, which no copy of the file is. @param {Uint8Array} bytes @param {InstanceType<Instance["glue"]["LoaderCore"]>} loader @param {Instance} instance */
+function add(bytes, loader, instance) {
+  for (let at = 0; at < bytes.length; ) {
+    const some = bytes.subarray(at, at + loader.room());
+    new Uint8Array(instance.memory.buffer, loader.space(), some.length).set(some);
+    loader.add(some.length);
+    at += some.length;
+  }
 }
 
 /** @param {Uint8Array} bytes */

@@ -34,6 +34,16 @@ pub(crate) fn short_plain_end(text: &[u8], at: usize) -> usize {
     at
 }
 
+/// Where the first byte from `at` on stands that is no white space; else the end of the text.
+#[inline(always)]
+pub(crate) fn space_end(text: &[u8], #[allow(unused_mut)] mut at: usize) -> usize {
+    #[cfg(target_feature = "simd128")]
+    if block::skip(text, &mut at, |block| block.not_space()) {
+        return at;
+    }
+    super::skip_space(text, at)
+}
+
 /// [`plain_end_here`] as a function of its own, for all but the scanner.
 pub(crate) fn plain_end(text: &[u8], at: usize) -> usize {
     plain_end_here(text, at)

@@ -19,7 +19,7 @@ use std::cmp::Ordering;
 
 use crate::view::{Names, NodeId, key_hash};
 
-pub(crate) use bytes::{any_behind_quote, decimal_into, line_end, short_digits};
+pub(crate) use bytes::{any_behind_quote, decimal_into, line_end, plain_end, short_digits, short_plain_end, space_end};
 pub(crate) use edit::{Edits, leaving, splice, splice_body, splice_into, text_into};
 pub(crate) use object::{Object, listed, parse};
 pub(crate) use python::python_to_json;

@@ -71,17 +71,9 @@ impl Chain {
         most_bytes(self.steps.as_deref(), longest.saturating_mul(64), 64) / 16
     }
 
-    /// Refuses what would take more room, before any step runs on the whole vocabulary or on one token.
+    /// [`check`] of this one.
     pub fn check(&self, room: usize) -> Result<(), Error> {
-        if most_bytes(self.steps.as_deref(), self.words.buffer.len(), self.words.list.len()) > room {
-            return Err(limit_exceeded("decoder: its steps could make the tokens longer without bound"));
-        }
-        Ok(())
-    }
-
-    /// Whether a step needs the `tokenizers` crate.
-    pub fn has_regex(&self) -> bool {
-        self.steps.iter().flatten().any(|step| matches!(step, Step::Regex(_)))
+        check(self.steps.as_deref(), self.words.buffer.len(), self.words.list.len(), room)
     }
 
     /// The most bytes that decoding the ids takes at any step.
@@ -122,6 +114,19 @@ impl Chain {
         }
         out.extend_from_slice(pieces.text.as_bytes());
     }
+}
+
+/// Refuses steps that could take more room for so many tokens with so many bytes, before any of them runs.
+pub(super) fn check(steps: Option<&[Step]>, bytes: usize, tokens: usize, room: usize) -> Result<(), Error> {
+    if most_bytes(steps, bytes, tokens) > room {
+        return Err(limit_exceeded("decoder: its steps could make the tokens longer without bound"));
+    }
+    Ok(())
+}
+
+/// Whether a step needs the `tokenizers` crate.
+pub(super) fn has_regex(steps: Option<&[Step]>) -> bool {
+    steps.into_iter().flatten().any(|step| matches!(step, Step::Regex(_)))
 }
 
 impl Step {
@@ -303,27 +308,38 @@ const ALPHABET: [u16; 0x144] = {
 pub(super) fn byte_level(token: &str, out: &mut Vec<u8>) {
     let start = out.len();
     out.extend_from_slice(token.as_bytes());
-    // No character stands for more bytes than it has, so they are written over it; by hand, so that it is as fast in
-    // builds for size.
-    let bytes = out.get_mut(start..).unwrap_or_default();
-    let (mut from, mut to) = (0, 0);
-    while let Some(&lead) = bytes.get(from) {
-        let character = match (lead, bytes.get(from + 1)) {
-            (..0x80, _) => usize::from(lead),
-            (..0xe0, Some(&next)) => usize::from(lead & 0x1f) << 6 | usize::from(next & 0x3f),
-            _ => usize::MAX,
-        };
-        match (ALPHABET.get(character), bytes.get_mut(to)) {
-            (Some(&byte @ ..0x100), Some(slot)) => *slot = byte as u8,
-            _ => {
-                out.truncate(start);
-                return out.extend_from_slice(token.as_bytes());
-            }
+    match alphabet_bytes(token.as_bytes(), out.get_mut(start..).unwrap_or_default()) {
+        Some((len, _)) => out.truncate(start + len),
+        None => {
+            out.truncate(start);
+            out.extend_from_slice(token.as_bytes());
         }
-        from += if lead < 0x80 { 1 } else { 2 };
+    }
+}
+
+/// Writes the bytes a token stands for to the start of `out`, which is as long as the token at least. Gives how many
+/// they are, and all their bits together; nothing if a character is not in the alphabet. By hand, so that it is as fast
+/// in builds for size.
+#[inline(always)]
+pub(super) fn alphabet_bytes(token: &[u8], out: &mut [u8]) -> Option<(usize, u8)> {
+    let (mut from, mut to, mut bits) = (0, 0, 0);
+    while let Some(&lead) = token.get(from) {
+        let mut character = usize::from(lead);
+        if lead >= 0x80 {
+            // Larger characters are not in the alphabet.
+            if lead >= 0xe0 {
+                return None;
+            }
+            from += 1;
+            character = usize::from(lead & 0x1f) << 6 | usize::from(*token.get(from)? & 0x3f);
+        }
+        let byte = u8::try_from(*ALPHABET.get(character)?).ok()?;
+        *out.get_mut(to)? = byte;
+        bits |= byte;
+        from += 1;
         to += 1;
     }
-    out.truncate(start + to);
+    Some((to, bits))
 }
 
 /// Cuts characters equal to `content` from the ends. Where both cuts meet, or a token is shorter than `stop` and all

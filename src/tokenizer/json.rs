@@ -2,42 +2,89 @@
 //!
 //! The reference refuses control characters and lone surrogate escapes in strings, numbers beyond a double, and
 //! anything after the top value; so does this reader, also in values it only passes over.
+//!
+//! The text may be a piece of a longer one. Whatever is met at its end then says nothing yet: see [`Reader::starved`].
 
 use std::borrow::Cow;
 
 use super::invalid;
+use super::skip::Skip;
 use crate::Error;
-use crate::json::joined;
+use crate::json::{joined, plain_end, short_digits, short_plain_end, space_end};
 
-/// Arrays and objects may nest this deep. No tokenizer comes near it, and nothing here recurses, so the number only
-/// bounds the memory of the stack of open containers.
-const MAX_DEPTH: usize = 1024;
-
-/// A position in a JSON text.
+/// A position in a JSON text that is UTF-8.
 pub(super) struct Reader<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// How much of the text came before these bytes.
+    base: usize,
+    /// Whether more of the text will come.
+    is_cut: bool,
+    is_starved: bool,
+    /// Up to where everything was dealt with.
+    done: usize,
 }
 
 impl<'a> Reader<'a> {
+    /// A reader of a whole text.
     pub(super) fn new(bytes: &'a [u8]) -> Reader<'a> {
-        Reader { bytes, at: 0 }
+        Reader { bytes, at: 0, base: 0, is_cut: false, is_starved: false, done: 0 }
+    }
+
+    /// A reader of a piece of a text, with `base` bytes before it, and more behind it if it `is_cut`.
+    pub(super) fn piece(bytes: &'a [u8], base: usize, is_cut: bool) -> Reader<'a> {
+        Reader { base, is_cut, ..Reader::new(bytes) }
+    }
+
+    /// Whether something was looked for behind the end of a piece: then what was read since [`Reader::commit`], be it
+    /// a value or an error, may be another once more of the text is there.
+    #[inline(always)]
+    pub(super) fn starved(&self) -> bool {
+        self.is_starved
+    }
+
+    /// Settles what was read up to here.
+    #[inline(always)]
+    pub(super) fn commit(&mut self) {
+        self.done = self.at;
+    }
+
+    /// Where the reader stands in the piece.
+    #[inline(always)]
+    pub(super) fn position(&self) -> usize {
+        self.at
+    }
+
+    /// What stands between two positions; nothing if that is more than there is.
+    #[inline(always)]
+    pub(super) fn part(&self, start: usize, end: usize) -> &'a [u8] {
+        self.bytes.get(start..end).unwrap_or_default()
+    }
+
+    /// Moves the reader.
+    pub(super) fn go_to(&mut self, position: usize) {
+        self.at = position;
+    }
+
+    /// How much of the piece is settled.
+    pub(super) fn done(&self) -> usize {
+        self.done
     }
 
     /// An error that names the reader's position.
     #[cold]
     #[inline(never)]
-    fn fail(&self, what: &str) -> Error {
-        let (at, count) = (self.at.to_string(), self.bytes.len().to_string());
-        invalid(&[
-            "not well-formed JSON at byte ",
-            &at,
-            " of ",
-            &count,
-            ": ",
-            what,
-            "; the file is cut short or damaged, fetch it again",
-        ])
+    pub(super) fn fail(&self, what: &str) -> Error {
+        let at = (self.base + self.at).to_string();
+        let advice = "; the file is cut short or damaged, fetch it again";
+        invalid(&["not well-formed JSON at byte ", &at, ": ", what, advice])
+    }
+
+    /// The error about the first byte that is not UTF-8, before which the piece ends.
+    #[cold]
+    pub(super) fn not_utf8(&mut self) -> Error {
+        self.at = self.bytes.len();
+        self.fail("text that is not UTF-8")
     }
 
     #[cold]
@@ -46,8 +93,14 @@ impl<'a> Reader<'a> {
         self.fail(&joined(&["expected '", char::from(byte).encode_utf8(&mut [0; 4]), "'"]))
     }
 
-    fn rest(&self) -> &'a [u8] {
-        self.bytes.get(self.at..).unwrap_or_default()
+    /// The byte at a place.
+    #[inline(always)]
+    pub(super) fn byte(&mut self, at: usize) -> Option<u8> {
+        let byte = self.bytes.get(at).copied();
+        if byte.is_none() {
+            self.is_starved = self.is_cut;
+        }
+        byte
     }
 
     /// The next byte that is not white space, without taking it.
@@ -62,12 +115,8 @@ impl<'a> Reader<'a> {
 
     #[inline(never)]
     fn peek_behind_space(&mut self) -> Option<u8> {
-        loop {
-            match self.bytes.get(self.at) {
-                Some(b' ' | b'\n' | b'\t' | b'\r') => self.at += 1,
-                other => return other.copied(),
-            }
-        }
+        self.at = space_end(self.bytes, self.at);
+        self.byte(self.at)
     }
 
     /// Takes `byte` if it comes next.
@@ -80,11 +129,6 @@ impl<'a> Reader<'a> {
     /// Takes `byte`, or fails.
     pub(super) fn expect(&mut self, byte: u8) -> Result<(), Error> {
         if self.take(byte) { Ok(()) } else { Err(self.fail_expected(byte)) }
-    }
-
-    /// Fails unless only white space is left.
-    pub(super) fn end(&mut self) -> Result<(), Error> {
-        if self.peek().is_none() { Ok(()) } else { Err(self.fail("something follows the end of the value")) }
     }
 
     /// Moves to the next element of an array or object whose opening bracket was taken; false at its end, which is
@@ -116,39 +160,32 @@ impl<'a> Reader<'a> {
     #[inline(never)]
     pub(super) fn string(&mut self) -> Result<Cow<'a, str>, Error> {
         self.expect(b'"')?;
-        let start = self.at;
-        let (run, _) = plain_run(self.rest());
-        if self.rest().get(run) == Some(&b'"') {
-            self.at += run + 1;
-            return self.text(start, start + run).map(Cow::Borrowed);
+        let (start, end) = (self.at, plain_end(self.bytes, self.at));
+        if self.byte(end) == Some(b'"') {
+            self.at = end + 1;
+            return Ok(Cow::Borrowed(self.text(start, end)));
         }
-        let mut string = String::new();
-        self.string_body(Some(&mut string))?;
-        Ok(Cow::Owned(string))
+        let mut content = Vec::new();
+        self.string_body(Some(&mut content))?;
+        Ok(Cow::Owned(String::from_utf8(content).unwrap_or_default()))
     }
 
-    /// Reads a string to the end of `out`.
-    pub(super) fn string_into(&mut self, out: &mut String) -> Result<(), Error> {
+    /// The content of a string, to the end of `out`.
+    pub(super) fn string_into(&mut self, out: &mut Vec<u8>) -> Result<(), Error> {
         self.expect(b'"')?;
         self.string_body(Some(out))
     }
 
     /// The rest of a string whose opening quote was taken, to the end of `out` if it is wanted.
     #[inline(never)]
-    fn string_body(&mut self, mut out: Option<&mut String>) -> Result<(), Error> {
+    pub(super) fn string_body(&mut self, mut out: Option<&mut Vec<u8>>) -> Result<(), Error> {
         loop {
-            let rest = self.rest();
-            let (run, is_ascii) = plain_run(rest);
-            let (plain, after) = rest.split_at(run.min(rest.len()));
-            // Only what is in strings can be other than ASCII, and most strings are ASCII.
-            if out.is_some() || !is_ascii {
-                let Ok(plain) = std::str::from_utf8(plain) else { return Err(self.not_utf8()) };
-                if let Some(out) = &mut out {
-                    out.push_str(plain);
-                }
+            let end = plain_end(self.bytes, self.at);
+            if let Some(out) = &mut out {
+                out.extend_from_slice(self.bytes.get(self.at..end).unwrap_or_default());
             }
-            self.at += run;
-            match after.first() {
+            self.at = end;
+            match self.byte(end) {
                 Some(b'"') => {
                     self.at += 1;
                     return Ok(());
@@ -156,7 +193,7 @@ impl<'a> Reader<'a> {
                 Some(b'\\') => {
                     let character = self.escape()?;
                     if let Some(out) = &mut out {
-                        out.push(character);
+                        out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                     }
                 }
                 Some(_) => return Err(self.fail("a control character in a string")),
@@ -165,16 +202,11 @@ impl<'a> Reader<'a> {
         }
     }
 
-    #[cold]
-    fn not_utf8(&self) -> Error {
-        self.fail("a string that is not UTF-8")
-    }
-
     /// Reads one escape, from its backslash.
     #[inline(never)]
     fn escape(&mut self) -> Result<char, Error> {
-        let value = match self.bytes.get(self.at + 1) {
-            Some(&byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
+        let value = match self.byte(self.at + 1) {
+            Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
             Some(b'b') => '\u{8}',
             Some(b'f') => '\u{c}',
             Some(b'n') => '\n',
@@ -202,12 +234,12 @@ impl<'a> Reader<'a> {
     /// Reads `\uHHHH`.
     #[inline(never)]
     fn hex_unit(&mut self) -> Result<u32, Error> {
-        let Some([b'\\', b'u', digits @ ..]) = self.rest().get(..6) else {
+        if (self.byte(self.at), self.byte(self.at + 1)) != (Some(b'\\'), Some(b'u')) {
             return Err(self.fail("a lone surrogate or a cut escape in a string"));
-        };
+        }
         let mut unit = 0;
-        for &digit in digits {
-            let Some(digit) = char::from(digit).to_digit(16) else {
+        for at in 2..6 {
+            let Some(digit) = self.byte(self.at + at).and_then(|digit| char::from(digit).to_digit(16)) else {
                 return Err(self.fail("an escape without four hex digits"));
             };
             unit = unit * 16 + digit;
@@ -216,90 +248,56 @@ impl<'a> Reader<'a> {
         Ok(unit)
     }
 
-    /// Where the digits that start at `at` end.
-    #[inline(never)]
-    fn digits(&self, mut at: usize) -> usize {
-        while let Some(b'0'..=b'9') = self.bytes.get(at) {
-            at += 1;
-        }
-        at
-    }
-
-    /// Passes over a number.
-    #[inline(never)]
-    pub(super) fn number(&mut self) -> Result<(), Error> {
-        self.peek();
-        let start = self.at + usize::from(self.bytes.get(self.at) == Some(&b'-'));
-        let mut end = self.digits(start);
-        let mut well_formed = end == start + 1 || (end > start && self.bytes.get(start) != Some(&b'0'));
-        if self.bytes.get(end) == Some(&b'.') {
-            let fraction = end + 1;
-            end = self.digits(fraction);
-            well_formed &= end > fraction;
-        }
-        let mantissa = self.bytes.get(start..end).unwrap_or_default();
-        let mut large = mantissa.len() > 300;
-        let mut exponent = 0_i64;
-        if let Some(b'e' | b'E') = self.bytes.get(end) {
-            large = true;
-            let sign = self.bytes.get(end + 1);
-            let digits = end + 1 + usize::from(matches!(sign, Some(b'+' | b'-')));
-            end = self.digits(digits);
-            well_formed &= end > digits;
-            for digit in self.bytes.get(digits..end).unwrap_or_default() {
-                exponent = (exponent * 10 + i64::from(digit - b'0')).min(1 << 40);
-            }
-            if sign == Some(&b'-') {
-                exponent = -exponent;
-            }
-        }
-        if !well_formed {
-            return Err(self.fail("a malformed number"));
-        }
-        // Only such numbers can be too large for a double.
-        if large && !is_finite(mantissa, exponent) {
-            return Err(self.fail("a number out of range"));
-        }
-        self.at = end;
-        Ok(())
-    }
-
-    /// Reads an unsigned 32-bit integer, the type of a token id; `None` and no move for anything else.
-    #[inline(never)]
-    pub(super) fn id(&mut self) -> Option<u32> {
-        self.peek();
-        let start = self.at;
-        let mut value = 0_u64;
-        let mut end = start;
-        while let Some(&digit @ b'0'..=b'9') = self.bytes.get(end) {
-            value = value * 10 + u64::from(digit - b'0');
-            end += 1;
-            if end - start > 10 {
+    /// Of a map from strings to ids the next member, if it is as nearly all are, without an escape and with something
+    /// behind it: its content begins at the start of what is given, and has the length that is given. `None` and no
+    /// move for any other.
+    #[inline(always)]
+    pub(super) fn plain_member(&mut self, is_first: bool) -> Option<(&'a [u8], usize, u32)> {
+        let mut at = self.at;
+        if !is_first {
+            if self.bytes.get(at) != Some(&b',') {
                 return None;
             }
+            at += 1;
         }
-        let followed = matches!(self.bytes.get(end), Some(b'.' | b'e' | b'E'));
-        let zeros = end > start + 1 && self.bytes.get(start) == Some(&b'0');
-        if end == start || followed || zeros {
+        if *self.bytes.get(at)? <= b' ' {
+            at = space_end(self.bytes, at);
+        }
+        if *self.bytes.get(at)? != b'"' {
             return None;
         }
-        let id = u32::try_from(value).ok()?;
-        self.at = end;
-        Some(id)
+        let start = at + 1;
+        at = short_plain_end(self.bytes, start);
+        if *self.bytes.get(at)? != b'"' {
+            at = plain_end(self.bytes, at);
+        }
+        let len = at - start;
+        let Some(b"\":") = self.bytes.get(at..at + 2) else { return None };
+        at += 2;
+        at += usize::from(self.bytes.get(at) == Some(&b' '));
+        let (digits, id) = short_digits(self.bytes, at)?;
+        let is_canonical = digits == 1 || self.bytes.get(at) != Some(&b'0');
+        at += digits;
+        if !is_canonical || !matches!(self.bytes.get(at), Some(b',' | b'}' | b' ' | b'\n' | b'\r')) {
+            return None;
+        }
+        self.at = at;
+        Some((self.bytes.get(start..)?, len, id))
     }
 
     fn literal(&mut self, word: &str) -> Result<(), Error> {
-        if !self.rest().starts_with(word.as_bytes()) {
-            return Err(self.fail("expected a value"));
+        for &letter in word.as_bytes() {
+            if self.byte(self.at) != Some(letter) {
+                return Err(self.fail("expected a value"));
+            }
+            self.at += 1;
         }
-        self.at += word.len();
         Ok(())
     }
 
     /// The text between two positions.
-    fn text(&self, start: usize, end: usize) -> Result<&'a str, Error> {
-        let bytes = self.bytes.get(start..end).unwrap_or_default();
-        std::str::from_utf8(bytes).map_err(|_| self.not_utf8())
+    fn text(&self, start: usize, end: usize) -> &'a str {
+        std::str::from_utf8(self.bytes.get(start..end).unwrap_or_default()).unwrap_or_default()
     }
 
     /// Passes over one value of any kind, checking it, and gives its text.
@@ -307,57 +305,39 @@ impl<'a> Reader<'a> {
     pub(super) fn value(&mut self) -> Result<&'a str, Error> {
         self.peek();
         let start = self.at;
-        self.skip()?;
-        self.text(start, self.at)
-    }
-
-    /// Passes over one value of any kind, checking it.
-    #[inline(never)]
-    pub(super) fn skip(&mut self) -> Result<(), Error> {
-        // The closing brackets of the containers that are open.
-        let mut open: Vec<u8> = Vec::new();
-        loop {
-            let close = match self.peek() {
-                Some(b'{') => b'}',
-                Some(b'[') => b']',
-                _ => 0,
-            };
-            if close == 0 {
-                self.scalar()?;
-            } else {
-                self.at += 1;
-                if !self.take(close) {
-                    open.push(close);
-                    if open.len() > MAX_DEPTH {
-                        return Err(self.fail("nested deeper than 1024"));
-                    }
-                    self.skip_key(close)?;
-                    continue;
-                }
-            }
-            loop {
-                let Some(&close) = open.last() else { return Ok(()) };
-                if self.take(b',') {
-                    self.skip_key(close)?;
-                    break;
-                }
-                self.expect(close)?;
-                open.pop();
+        let mut skip = Skip::default();
+        while !self.skip_some(&mut skip)? {
+            if self.is_starved {
+                return Err(self.fail("the text ends inside a value"));
             }
         }
+        Ok(self.text(start, self.at))
     }
 
-    /// In an object, passes over the key of a member.
-    fn skip_key(&mut self, close: u8) -> Result<(), Error> {
-        if close == b'}' {
-            self.expect(b'"')?;
-            self.string_body(None)?;
-            self.expect(b':')?;
+    /// Passes over a string if it comes next, without an escape; false and no move otherwise.
+    #[inline(always)]
+    pub(super) fn plain_string(&mut self) -> bool {
+        if self.bytes.get(self.at) != Some(&b'"') {
+            return false;
         }
-        Ok(())
+        let mut end = short_plain_end(self.bytes, self.at + 1);
+        if self.bytes.get(end) != Some(&b'"') {
+            end = plain_end(self.bytes, end);
+        }
+        let is_plain = self.bytes.get(end) == Some(&b'"');
+        if is_plain {
+            self.at = end + 1;
+        }
+        is_plain
     }
 
-    fn scalar(&mut self) -> Result<(), Error> {
+    /// Passes over a scalar, or over the bracket that opens something else.
+    pub(super) fn scalar_or_open(&mut self) -> Result<(), Error> {
+        if self.take(b'{') || self.take(b'[') { Ok(()) } else { self.scalar() }
+    }
+
+    /// Passes over a value that is no array or object.
+    pub(super) fn scalar(&mut self) -> Result<(), Error> {
         match self.peek() {
             Some(b'"') => {
                 self.at += 1;
@@ -373,70 +353,10 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Whether a double can hold digits, with a point in them or not, times a power of ten. Digits after the twentieth
-/// are not looked at, so of the numbers that just round to the greatest double some are refused.
-#[inline(never)]
-fn is_finite(mantissa: &[u8], exponent: i64) -> bool {
-    // The number is 0.ddd... times ten to the power of `magnitude`, and the first d is not 0.
-    let (mut digits, mut count, mut magnitude, mut fraction) = ([b'0'; 20], 0, exponent, false);
-    for &byte in mantissa {
-        match byte {
-            b'.' => fraction = true,
-            b'0' if count == 0 => magnitude -= i64::from(fraction),
-            _ => {
-                magnitude += i64::from(!fraction);
-                if let Some(digit) = digits.get_mut(count) {
-                    *digit = byte;
-                    count += 1;
-                }
-            }
-        }
-    }
-    count == 0 || magnitude < 309 || (magnitude == 309 && digits < *b"17976931348623158079")
-}
-
-/// How many bytes come before the first quote, backslash or control character, and whether they are surely ASCII.
-/// Eight bytes at a time.
-fn plain_run(bytes: &[u8]) -> (usize, bool) {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGHS: u64 = 0x8080_8080_8080_8080;
-    let zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
-    let (words, tail) = bytes.as_chunks::<8>();
-    let mut seen = 0;
-    for (index, &word) in words.iter().enumerate() {
-        let word = u64::from_le_bytes(word);
-        seen |= word;
-        // Each term is exact for the lowest byte it marks, and only the lowest one is used.
-        let control = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-        let marks = control | zero(word ^ (ONES * u64::from(b'"'))) | zero(word ^ (ONES * u64::from(b'\\')));
-        if marks != 0 {
-            return (index * 8 + (marks.trailing_zeros() / 8) as usize, seen & HIGHS == 0);
-        }
-    }
-    let stop = |&byte: &u8| byte < 0x20 || byte == b'"' || byte == b'\\';
-    let run = bytes.len() - tail.len() + tail.iter().position(stop).unwrap_or(tail.len());
-    (run, seen & HIGHS == 0 && tail.is_ascii())
-}
-
 #[cfg(not(target_arch = "wasm32"))]
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn plain_runs_stop_where_a_byte_loop_stops() {
-        for stop in [b'"', b'\\', 0, 0x1f, 0x0a] {
-            for at in 0..20 {
-                let mut bytes: Vec<u8> =
-                    (0..20).map(|n| [b'a', 0x80, 0xff, 0x7f, b' ', b'!', b'#', b'['][n % 8]).collect();
-                bytes[at] = stop;
-                assert_eq!(plain_run(&bytes).0, at, "{stop:#x}");
-            }
-        }
-        assert_eq!(plain_run("no stop at all, é".as_bytes()), (18, false));
-        assert_eq!(plain_run(b"only ASCII, no stop"), (19, true));
-        assert_eq!(plain_run("é, then a \"".as_bytes()), (11, false));
-    }
 
     #[test]
     fn values_are_taken_or_refused_as_by_serde_json() {
@@ -485,46 +405,9 @@ mod tests {
         ];
         for text in cases {
             let mut reader = Reader::new(text.as_bytes());
-            let ours = reader.value().and_then(|_| reader.end()).is_ok();
+            let ours = reader.value().is_ok() && reader.peek().is_none();
             // The reference takes strings as text, so lone surrogates count.
             assert_eq!(ours, serde_json::from_str::<serde_json::Value>(text).is_ok(), "{text}");
         }
-    }
-
-    #[test]
-    fn numbers_are_in_range_where_a_double_is() {
-        let zeros = "0".repeat(400);
-        let mut numbers: Vec<String> = Vec::new();
-        for mantissa in ["0", "1", "9.99", "0.001", "1.7976931348623157", "1.7976931348623159", "17976931348623158"] {
-            for exponent in ["", "e307", "E+308", "e309", "e292", "e311", "e-400", "e99999999999999999999999"] {
-                numbers.push(format!("-{mantissa}{exponent}"));
-                numbers.push(format!("{mantissa}{exponent}"));
-            }
-        }
-        numbers.extend([
-            format!("0.{zeros}1e709"),
-            format!("0.{zeros}1e710"),
-            format!("1{zeros}"),
-            format!("1{zeros}e-93"),
-            format!("1{zeros}e-92"),
-            format!("1{zeros}.5e-91"),
-            format!("1{zeros}e-99999999999999999999"),
-            format!("0.{zeros}"),
-            "9".repeat(308),
-            "9".repeat(309),
-            format!("0e{zeros}9"),
-        ]);
-        for number in numbers {
-            let expected = number.parse::<f64>().is_ok_and(f64::is_finite);
-            assert_eq!(Reader::new(number.as_bytes()).number().is_ok(), expected, "{number}");
-        }
-    }
-
-    #[test]
-    fn depth_is_bounded() {
-        let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        assert!(Reader::new(nested(MAX_DEPTH).as_bytes()).value().is_ok());
-        assert!(Reader::new(nested(MAX_DEPTH + 2).as_bytes()).value().is_err());
-        assert!(Reader::new("[".repeat(1 << 20).as_bytes()).value().is_err());
     }
 }

@@ -1,5 +1,7 @@
 //! A loaded `tokenizer.json`, or its packed form: token ids to text.
 
+mod buffer;
+mod build;
 mod chain;
 #[cfg(feature = "general")]
 mod compat;
@@ -9,17 +11,25 @@ mod general;
 #[cfg(not(feature = "general"))]
 #[path = "no_general.rs"]
 mod general;
+mod index;
 mod json;
+mod loader;
+mod model;
+mod numbers;
 mod packed;
 mod read;
 mod set;
+mod skip;
 mod sniff;
 mod spec;
 mod table;
+mod utf8;
+mod vocab;
 
 use chain::Chain;
 use table::Table;
 
+pub use loader::TokenizerLoader;
 pub use set::TokenizerSet;
 
 use crate::json::joined;
@@ -85,6 +95,23 @@ pub struct LoadOptions<'a> {
     pub engine: Engine,
 }
 
+impl LoadOptions<'_> {
+    /// Whether the general engine is asked for; an error if this build has none.
+    fn asks_general(&self) -> Result<bool, Error> {
+        let asks = self.engine == Engine::General || self.compat != Compat::Tokenizers;
+        if asks && !cfg!(feature = "general") {
+            let what = "`engine: \"general\"` and the `transformers` readings need the general engine; use a build that has it";
+            return Err(Error::new(ErrorCode::EngineNotAvailable, what));
+        }
+        Ok(asks)
+    }
+}
+
+/// What the tokens of a file of so many bytes may take.
+fn room(bytes: usize) -> usize {
+    bytes.saturating_mul(4).saturating_add(ROOM)
+}
+
 /// Facts about a loaded tokenizer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TokenizerInfo {
@@ -138,12 +165,8 @@ impl Tokenizer {
     /// `engine_not_available` if the general engine is needed and this build has none; `invalid_options` if packed bytes
     /// are to be read in another way than they were packed.
     pub fn load(bytes: &[u8], options: &LoadOptions<'_>) -> Result<Tokenizer, Error> {
-        let asks_general = options.engine == Engine::General || options.compat != Compat::Tokenizers;
-        if asks_general && !cfg!(feature = "general") {
-            let what = "`engine: \"general\"` and the `transformers` readings need the general engine; use a build that has it";
-            return Err(Error::new(ErrorCode::EngineNotAvailable, what));
-        }
-        let room = bytes.len().saturating_mul(4).saturating_add(ROOM);
+        options.asks_general()?;
+        let room = room(bytes.len());
         if let Some(content) = packed::content(bytes)? {
             if options.compat != Compat::Tokenizers || options.config.is_some() {
                 let what = "a packed tokenizer already holds its reading; leave out `compat` and `config`, or load its tokenizer.json";
@@ -151,8 +174,12 @@ impl Tokenizer {
             }
             return packed::read(content, options.engine, room);
         }
-        #[cfg_attr(not(feature = "general"), expect(unused_mut))]
-        let mut spec = read::read(bytes)?;
+        Tokenizer::read(loader::read(bytes)?, bytes, options, room)
+    }
+
+    /// What becomes of a file that was read; its bytes matter only where the options ask for the general engine.
+    #[cfg_attr(not(feature = "general"), expect(unused_mut, unused_variables))]
+    fn read(mut spec: spec::Spec, bytes: &[u8], options: &LoadOptions<'_>, room: usize) -> Result<Tokenizer, Error> {
         #[cfg(feature = "general")]
         let encoder = general::encoder(bytes, options, &spec);
         #[cfg(feature = "general")]
@@ -165,20 +192,18 @@ impl Tokenizer {
 
     #[inline(never)]
     fn build(mut spec: spec::Spec, engine: Engine, room: usize) -> Result<Tokenizer, Error> {
-        let words = spec.number()?;
+        let contents = spec.number()?;
         let (steps, decoder) = match spec.decoder {
             Some(decoder) => (Some(decoder.steps), decoder.words),
             None => (None, "none".to_owned()),
         };
-        let chain = Chain { words, steps };
-        chain.check(room)?;
-        let mut special_tokens = Vec::new();
-        for &word in chain.words.list.iter().filter(|word| word.special) {
-            special_tokens.push((word.id, chain.words.text(word).to_owned()));
-        }
-        let is_general = engine == Engine::General || chain.has_regex();
-        let table = chain.steps.as_deref().and_then(|steps| Table::new(&chain.words, steps));
-        let vocabulary = table.map_or_else(|| Vocabulary::Chain(chain), Vocabulary::Table);
+        chain::check(steps.as_deref(), contents.buffer.len(), contents.list.len(), room)?;
+        let special_tokens = contents.special_tokens();
+        let is_general = engine == Engine::General || chain::has_regex(steps.as_deref());
+        let vocabulary = match steps.as_deref().and_then(|steps| Table::new(&contents, steps)) {
+            Some(table) => Vocabulary::Table(table),
+            None => Vocabulary::Chain(Chain { words: contents.into_words(), steps }),
+        };
         Ok(Tokenizer::new(vocabulary, spec.cleans_up, decoder, special_tokens, is_general))
     }
 

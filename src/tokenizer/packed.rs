@@ -4,7 +4,7 @@
 //! little-endian; texts and lists follow their count of four bytes. The hash finds damage; what keeps a file that was
 //! made to do harm from doing any is that every count is held against the bytes left, and [`Table::restored`].
 
-use super::chain::{Chain, Step};
+use super::chain::{Chain, Step, has_regex};
 use super::decoders::MAX_STEPS;
 use super::general::RegexReplace;
 use super::spec::{Word, Words, hash};
@@ -22,6 +22,11 @@ const FORMAT: u32 = 1;
 const TABLE: u32 = 0;
 const JOINED: u32 = 1;
 const CHAIN: u32 = 2;
+
+/// Whether bytes begin as those of a packed tokenizer.
+pub(super) fn is_one(bytes: &[u8]) -> bool {
+    bytes.starts_with(&MAGIC)
+}
 
 /// The content of a packed tokenizer; `None` if the bytes are something else.
 pub(super) fn content(bytes: &[u8]) -> Result<Option<&[u8]>, Error> {
@@ -65,7 +70,7 @@ pub(super) fn read(content: &[u8], engine: Engine, room: usize) -> Result<Tokeni
     let Some(vocabulary) = vocabulary.filter(|_| !parts.damaged) else { return Err(damaged()) };
     if let Vocabulary::Chain(chain) = &vocabulary {
         chain.check(room)?;
-        is_general |= chain.has_regex();
+        is_general |= has_regex(chain.steps.as_deref());
     }
     Ok(Tokenizer::new(vocabulary, cleans_up, decoder, special_tokens, is_general))
 }

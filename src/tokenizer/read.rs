@@ -1,31 +1,145 @@
-//! The bytes of a tokenizer.json to a [`Spec`], in one pass. Keys may come in any order.
+//! The bytes of a tokenizer.json to a [`Spec`], in one pass and in pieces. Keys may come in any order.
 //!
 //! Refused is what the reference refuses in the members that decide how ids decode. Of the others (`merges`,
-//! `pre_tokenizer`, `post_processor`, `truncation`, `padding`) only the JSON is checked.
-
-use std::borrow::Cow;
+//! `pre_tokenizer`, `post_processor`, `truncation`) only the JSON is checked, and nothing is kept.
 
 use super::json::Reader;
-use super::spec::{AddedToken, Spec, Vocab, Word};
-use super::{decoders, invalid, limit_exceeded, quoted, sniff};
+use super::model::Model;
+use super::skip::Skip;
+use super::spec::{AddedToken, Spec, Vocab};
+use super::{decoders, invalid, quoted, sniff, utf8, vocab};
 use crate::Error;
 
-/// The largest tokenizer.json that is read.
-const MAX_BYTES: usize = 256 << 20;
+/// Reads a tokenizer.json piece by piece. Between two pieces nothing is kept but what will be in the [`Spec`].
+#[derive(Debug, Default)]
+pub(super) struct Parser {
+    spec: Spec,
+    state: State,
+    /// Whether what comes next is the first in its container.
+    is_first: bool,
+    /// How many bytes came before the next piece.
+    base: usize,
+    /// How many bytes will come, as far as that is known.
+    expected: usize,
+    has_model: bool,
+    model: Model,
+    vocab: Vocab,
+    skip: Skip,
+    /// A content on the way.
+    content: Vec<u8>,
+}
 
-/// The most tokens a model may have; the largest vocabularies in use have a quarter of it.
-const MAX_TOKENS: usize = 1 << 22;
+/// What is being read.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+enum State {
+    #[default]
+    Start,
+    /// The members of the file.
+    Top,
+    AddedTokens,
+    /// The members of the model.
+    Model,
+    Vocab,
+    /// A member that does not matter, of the file or of the model.
+    Skip {
+        in_model: bool,
+    },
+    End,
+}
 
-/// Reads a tokenizer.json.
-pub(super) fn read(bytes: &[u8]) -> Result<Spec, Error> {
-    if bytes.len() > MAX_BYTES {
-        return Err(limit_exceeded("the file has more than 256 MiB"));
+impl Parser {
+    /// Goes on with a piece, and gives how much of it is done with; the next piece must begin there. All of the last
+    /// one is done with, or it is an error.
+    pub fn read(&mut self, piece: &[u8], is_last: bool) -> Result<usize, Error> {
+        if self.base == 0 {
+            sniff::check(piece, is_last)?;
+        }
+        let (len, is_broken) = utf8::whole(piece);
+        let is_cut = !is_last || len < piece.len();
+        let mut reader = Reader::piece(piece.get(..len).unwrap_or_default(), self.base, is_cut);
+        while self.state != State::End || reader.peek().is_some() {
+            let before = (self.state, self.is_first);
+            // White space is nothing to wait for.
+            reader.peek();
+            reader.commit();
+            let stepped = self.step(&mut reader);
+            if reader.starved() {
+                (self.state, self.is_first) = before;
+                break;
+            }
+            stepped?;
+        }
+        if self.state == State::End {
+            reader.commit();
+        }
+        if reader.starved() && (is_broken || is_last) {
+            return Err(reader.not_utf8());
+        }
+        self.base += reader.done();
+        Ok(reader.done())
     }
-    sniff::check(bytes)?;
-    let mut reader = Reader::new(bytes);
-    let (mut spec, mut has_model, mut first) = (Spec::default(), false, true);
-    reader.expect(b'{')?;
-    while let Some(key) = reader.key(&mut first)? {
+
+    /// Tells how long the file will be, about.
+    pub fn expect(&mut self, bytes: usize) {
+        self.expected = bytes;
+    }
+
+    /// What was read.
+    pub fn finish(self) -> Spec {
+        self.spec
+    }
+
+    /// Reads one member, one element or some entries.
+    fn step(&mut self, reader: &mut Reader<'_>) -> Result<(), Error> {
+        match self.state {
+            State::Start => {
+                reader.expect(b'{')?;
+                self.enter(State::Top);
+            }
+            State::Top => self.top_member(reader)?,
+            State::AddedTokens => {
+                if reader.element(&mut self.is_first, b']')? {
+                    let token = added_token(reader, self.spec.added.len())?;
+                    self.spec.added.push(token);
+                } else {
+                    self.state = State::Top;
+                }
+            }
+            State::Model => self.model_member(reader)?,
+            State::Vocab => {
+                if !vocab::read_some(reader, &mut self.vocab, &mut self.content)? {
+                    self.model.vocab = Some(std::mem::take(&mut self.vocab));
+                    self.leave(State::Model);
+                }
+            }
+            State::Skip { in_model } => {
+                let is_done = reader.skip_some(&mut self.skip);
+                reader.commit();
+                if is_done? {
+                    self.leave(if in_model { State::Model } else { State::Top });
+                }
+            }
+            State::End => return Err(reader.fail("something follows the end of the value")),
+        }
+        Ok(())
+    }
+
+    fn enter(&mut self, state: State) {
+        (self.state, self.is_first) = (state, true);
+    }
+
+    fn leave(&mut self, state: State) {
+        (self.state, self.is_first) = (state, false);
+    }
+
+    fn top_member(&mut self, reader: &mut Reader<'_>) -> Result<(), Error> {
+        let Some(key) = reader.key(&mut self.is_first)? else {
+            if !self.has_model {
+                return Err(invalid(&["the key \"model\" is missing, so the file is no tokenizer.json"]));
+            }
+            self.state = State::End;
+            return Ok(());
+        };
         match key.as_ref() {
             "version" => {
                 let version = reader.value()?;
@@ -33,34 +147,64 @@ pub(super) fn read(bytes: &[u8]) -> Result<Spec, Error> {
                     return Err(invalid(&["version: only \"1.0\" is known, not ", &quoted(version)]));
                 }
             }
-            "added_tokens" => spec.added = added_tokens(&mut reader)?,
+            "added_tokens" => {
+                if !reader.take(b'[') {
+                    return Err(invalid(&["added_tokens: expected a list"]));
+                }
+                self.spec.added.clear();
+                self.enter(State::AddedTokens);
+            }
             "normalizer" => {
                 let normalizer = reader.value()?;
-                spec.normalizer = (!does_nothing(normalizer)).then(|| normalizer.to_owned());
+                self.spec.normalizer = (!does_nothing(normalizer)).then(|| normalizer.to_owned());
             }
             "decoder" => {
                 let decoder = reader.value()?;
-                spec.decoder = if decoder == "null" { None } else { Some(decoders::read(decoder)?) };
+                self.spec.decoder = if decoder == "null" { None } else { Some(decoders::read(decoder)?) };
             }
             "model" => {
-                (spec.model, spec.vocab) = model(&mut reader)?;
-                has_model = true;
+                if !reader.take(b'{') {
+                    return Err(invalid(&["model: expected an object"]));
+                }
+                self.model = Model::default();
+                self.enter(State::Model);
             }
             "padding" => {
                 let padding = reader.value()?;
-                spec.padding = (padding != "null").then(|| padding.to_owned());
+                self.spec.padding = (padding != "null").then(|| padding.to_owned());
             }
-            "truncation" | "pre_tokenizer" | "post_processor" => {
-                reader.skip()?;
+            "truncation" | "pre_tokenizer" | "post_processor" => self.pass_over(false),
+            other => {
+                let next = reader.peek();
+                return Err(sniff::unknown_key(other, next));
             }
-            other => return Err(sniff::unknown_key(other, reader.value()?)),
         }
+        Ok(())
     }
-    reader.end()?;
-    if !has_model {
-        return Err(invalid(&["the key \"model\" is missing, so the file is no tokenizer.json"]));
+
+    fn pass_over(&mut self, in_model: bool) {
+        self.skip = Skip::default();
+        self.state = State::Skip { in_model };
     }
-    Ok(spec)
+
+    fn model_member(&mut self, reader: &mut Reader<'_>) -> Result<(), Error> {
+        let Some(key) = reader.key(&mut self.is_first)? else {
+            (self.spec.model, self.spec.vocab) = std::mem::take(&mut self.model).finish()?;
+            self.has_model = true;
+            self.leave(State::Top);
+            return Ok(());
+        };
+        let next = reader.peek();
+        if key == "vocab" && matches!(next, Some(b'{' | b'[')) {
+            self.vocab = Vocab { is_list: next == Some(b'['), ..Vocab::default() };
+            self.vocab.words.reserve(self.expected);
+            reader.take(next.unwrap_or_default());
+            self.state = State::Vocab;
+        } else if self.model.member(&key, next, reader)? {
+            self.pass_over(true);
+        }
+        Ok(())
+    }
 }
 
 /// Whether a normalizer leaves every text as it is.
@@ -90,182 +234,39 @@ fn does_nothing(normalizer: &str) -> bool {
 }
 
 /// Every field is required and may stand once, as in the reference; others are passed over.
-fn added_tokens(reader: &mut Reader<'_>) -> Result<Vec<AddedToken>, Error> {
+fn added_token(reader: &mut Reader<'_>, at: usize) -> Result<AddedToken, Error> {
     const FLAGS: [&str; 5] = ["single_word", "lstrip", "rstrip", "normalized", "special"];
-    if !reader.take(b'[') {
-        return Err(invalid(&["added_tokens: expected a list"]));
-    }
-    let (mut tokens, mut first_token) = (Vec::new(), true);
-    while reader.element(&mut first_token, b']')? {
-        let at = tokens.len();
-        let wrong = |field: &str, what: &str| wrong_field(at, field, what);
-        if !reader.take(b'{') {
-            return Err(invalid(&["added_tokens[", &at.to_string(), "]: expected an object"]));
-        }
-        let (mut id, mut content, mut flags, mut first) = (None, None, [None; 5], true);
-        while let Some(key) = reader.key(&mut first)? {
-            let repeated = match key.as_ref() {
-                "id" => id.replace(reader.id().ok_or_else(|| wrong("id", "expected an id"))?).is_some(),
-                "content" if reader.peek() == Some(b'"') => content.replace(reader.string()?.into_owned()).is_some(),
-                "content" => return Err(wrong("content", "expected a string")),
-                field => {
-                    let flag = FLAGS.iter().position(|name| *name == field).and_then(|at| flags.get_mut(at));
-                    match (flag, reader.value()?) {
-                        (None, _) => false,
-                        (Some(flag), "true") => flag.replace(true).is_some(),
-                        (Some(flag), "false") => flag.replace(false).is_some(),
-                        (Some(_), _) => return Err(wrong(field, "expected true or false")),
-                    }
-                }
-            };
-            if repeated {
-                return Err(wrong(&key, "stands twice"));
-            }
-        }
-        let id = id.ok_or_else(|| wrong("id", "is missing"))?;
-        let content = content.ok_or_else(|| wrong("content", "is missing"))?;
-        if let Some(missing) = flags.iter().position(Option::is_none) {
-            return Err(wrong(FLAGS.get(missing).copied().unwrap_or_default(), "is missing"));
-        }
-        let [.., normalized, special] = flags.map(|flag| flag == Some(true));
-        tokens.push(AddedToken { id, call: 0, content, special, normalized });
-    }
-    Ok(tokens)
-}
-
-/// What the members of a model were.
-#[derive(Default)]
-struct Model<'a> {
-    kind: Option<Cow<'a, str>>,
-    types: usize,
-    vocab: Option<Vocab>,
-    merges: bool,
-    unk_token: bool,
-    prefix: bool,
-    max_chars: bool,
-    /// Unigram: the id of the unknown token, if it is one.
-    unk_id: Option<&'a str>,
-}
-
-fn model(reader: &mut Reader<'_>) -> Result<(&'static str, Vocab), Error> {
+    let wrong = |field: &str, what: &str| wrong_field(at, field, what);
     if !reader.take(b'{') {
-        return Err(invalid(&["model: expected an object"]));
+        return Err(invalid(&["added_tokens[", &at.to_string(), "]: expected an object"]));
     }
-    let (mut model, mut first) = (Model::default(), true);
+    let (mut id, mut content, mut flags, mut first) = (None, None, [None; 5], true);
     while let Some(key) = reader.key(&mut first)? {
-        match (key.as_ref(), reader.peek()) {
-            ("type", Some(b'"')) => {
-                model.kind = Some(reader.string()?);
-                model.types += 1;
-            }
-            ("type", _) => return Err(invalid(&["model.type: expected a string"])),
-            ("vocab", Some(b'{')) => model.vocab = Some(vocab_map(reader)?),
-            ("vocab", Some(b'[')) => model.vocab = Some(vocab_list(reader)?),
-            ("vocab", _) => return Err(invalid(&["model.vocab: expected an object or a list"])),
-            ("unk_id", _) => model.unk_id = Some(reader.value()?),
-            (name, next) => {
-                reader.skip()?;
-                match name {
-                    "merges" => model.merges = next == Some(b'['),
-                    "unk_token" => model.unk_token = next == Some(b'"'),
-                    "continuing_subword_prefix" => model.prefix = next == Some(b'"'),
-                    "max_input_chars_per_word" => model.max_chars = matches!(next, Some(b'0'..=b'9')),
-                    _ => {}
+        let repeated = match key.as_ref() {
+            "id" => id.replace(reader.id().ok_or_else(|| wrong("id", "expected an id"))?).is_some(),
+            "content" if reader.peek() == Some(b'"') => content.replace(reader.string()?.into_owned()).is_some(),
+            "content" => return Err(wrong("content", "expected a string")),
+            field => {
+                let flag = FLAGS.iter().position(|name| *name == field).and_then(|at| flags.get_mut(at));
+                match (flag, reader.value()?) {
+                    (None, _) => false,
+                    (Some(flag), "true") => flag.replace(true).is_some(),
+                    (Some(flag), "false") => flag.replace(false).is_some(),
+                    (Some(_), _) => return Err(wrong(field, "expected true or false")),
                 }
             }
-        }
-    }
-    model.finish()
-}
-
-impl Model<'_> {
-    /// Checks that the model has what the reference needs to load it.
-    fn finish(self) -> Result<(&'static str, Vocab), Error> {
-        let vocab = self.vocab.ok_or_else(|| invalid(&["model.vocab: is missing"]))?;
-        let word_level = self.unk_token;
-        let word_piece = word_level && self.prefix && self.max_chars;
-        // Files from before there was a type are told apart by their members.
-        let (kind, list, complete) = match self.kind.as_deref() {
-            None if vocab.is_list => ("Unigram", true, true),
-            None if self.merges => ("BPE", false, true),
-            None if word_piece => ("WordPiece", false, true),
-            None => ("WordLevel", false, word_level),
-            Some("BPE") => ("BPE", false, self.merges),
-            Some("WordPiece") => ("WordPiece", false, word_piece),
-            Some("WordLevel") => ("WordLevel", false, word_level),
-            Some("Unigram") => ("Unigram", true, true),
-            Some(other) => return Err(invalid(&["model.type: ", &quoted(other), " is no type the reference knows"])),
         };
-        if self.types > 1 {
-            return Err(invalid(&["model.type: stands twice"]));
+        if repeated {
+            return Err(wrong(&key, "stands twice"));
         }
-        if list != vocab.is_list {
-            return Err(invalid(&["model.vocab: ", kind, if list { " needs a list" } else { " needs an object" }]));
-        }
-        if !complete {
-            let needs = "BPE needs merges, WordLevel unk_token, WordPiece also continuing_subword_prefix and max_input_chars_per_word";
-            return Err(invalid(&["model: ", kind, " is incomplete: ", needs]));
-        }
-        if let Some(id) = self.unk_id.filter(|id| list && *id != "null")
-            && Reader::new(id.as_bytes()).id().is_none_or(|id| id as usize >= vocab.words.list.len())
-        {
-            return Err(invalid(&["model.unk_id: ", &quoted(id), " is no position in the vocabulary"]));
-        }
-        Ok((kind, vocab))
     }
-}
-
-fn vocab_map(reader: &mut Reader<'_>) -> Result<Vocab, Error> {
-    let (mut vocab, mut first) = (Vocab::default(), true);
-    reader.expect(b'{')?;
-    while vocab_entries(reader, &mut vocab, &mut first)? {}
-    Ok(vocab)
-}
-
-/// Reads some entries; false at the end of the object. A wasm engine compiles a function better once it has been
-/// called often enough, which it would not notice inside one long loop.
-#[inline(never)]
-fn vocab_entries(reader: &mut Reader<'_>, vocab: &mut Vocab, first: &mut bool) -> Result<bool, Error> {
-    for _ in 0..256 {
-        if !reader.element(first, b'}')? {
-            return Ok(false);
-        }
-        let start = vocab.words.buffer.len();
-        reader.string_into(&mut vocab.words.buffer)?;
-        reader.expect(b':')?;
-        let Some(id) = reader.id() else {
-            // A file that was cut here should be called cut.
-            reader.skip()?;
-            let content = vocab.words.buffer.get(start..).unwrap_or_default();
-            return Err(invalid(&["model.vocab: ", &quoted(content), " has no id below 2^32"]));
-        };
-        push(vocab, id, start)?;
+    let id = id.ok_or_else(|| wrong("id", "is missing"))?;
+    let content = content.ok_or_else(|| wrong("content", "is missing"))?;
+    if let Some(missing) = flags.iter().position(Option::is_none) {
+        return Err(wrong(FLAGS.get(missing).copied().unwrap_or_default(), "is missing"));
     }
-    Ok(true)
-}
-
-fn vocab_list(reader: &mut Reader<'_>) -> Result<Vocab, Error> {
-    let (mut vocab, mut first) = (Vocab { is_list: true, ..Vocab::default() }, true);
-    reader.expect(b'[')?;
-    while reader.element(&mut first, b']')? {
-        let start = vocab.words.buffer.len();
-        let id = vocab.words.list.len() as u32;
-        reader.expect(b'[').and_then(|()| reader.string_into(&mut vocab.words.buffer))?;
-        reader.expect(b',').and_then(|()| reader.number())?;
-        reader.expect(b']')?;
-        push(&mut vocab, id, start)?;
-    }
-    Ok(vocab)
-}
-
-/// Adds the token whose content was just written to the buffer. A file of at most [`MAX_BYTES`] fits in 32 bits.
-fn push(vocab: &mut Vocab, id: u32, start: usize) -> Result<(), Error> {
-    if vocab.words.list.len() == MAX_TOKENS {
-        return Err(limit_exceeded("model.vocab: more than 4194304 tokens"));
-    }
-    let len = (vocab.words.buffer.len() - start) as u32;
-    vocab.words.list.push(Word { id, start: start as u32, len, special: false });
-    Ok(())
+    let [.., normalized, special] = flags.map(|flag| flag == Some(true));
+    Ok(AddedToken { id, call: 0, content, special, normalized })
 }
 
 #[cold]

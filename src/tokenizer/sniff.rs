@@ -1,14 +1,13 @@
 //! What a file seems to be when it is not a tokenizer.json, so that the error can say it.
 
-use super::{invalid, quoted};
-use crate::json::joined;
+use super::{invalid, quoted, utf8};
+use crate::json::{joined, skip_space};
 use crate::{Error, ErrorCode};
 
-/// Refuses bytes that cannot be a tokenizer.json, naming what they seem to be.
-pub(super) fn check(bytes: &[u8]) -> Result<(), Error> {
-    let first = bytes.iter().position(|byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t'));
-    let body = first.and_then(|at| bytes.get(at..)).unwrap_or_default();
-    if body.starts_with(b"{") {
+/// Refuses the beginning of a file that cannot be a tokenizer.json, naming what it seems to be.
+pub(super) fn check(bytes: &[u8], is_whole: bool) -> Result<(), Error> {
+    let body = bytes.get(skip_space(bytes, 0)..).unwrap_or_default();
+    if body.starts_with(b"{") || body.is_empty() && !is_whole {
         return Ok(());
     }
     let starts = |magic: &[u8]| bytes.starts_with(magic);
@@ -27,7 +26,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), Error> {
     if bytes.get(8) == Some(&b'{') && bytes.get(5..8) == Some(&[0, 0, 0]) {
         return Err(unsupported("a safetensors file of weights"));
     }
-    if starts(b"\x0a") && bytes.get(2) == Some(&0x0a) && std::str::from_utf8(bytes).is_err() {
+    if starts(b"\x0a") && bytes.get(2) == Some(&0x0a) && utf8::whole(bytes).1 {
         return Err(unsupported("a SentencePiece model"));
     }
     if starts(b"\xef\xbb\xbf") {
@@ -58,12 +57,10 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), Error> {
     Err(invalid(&["the file does not begin with '{', so it is no tokenizer.json"]))
 }
 
-/// Names the file by a top-level key that no tokenizer.json has.
-pub(super) fn unknown_key(key: &str, value: &str) -> Error {
+/// Names the file by a top-level key that no tokenizer.json has, and the first byte of its value.
+pub(super) fn unknown_key(key: &str, next: Option<u8>) -> Error {
     match key {
-        _ if value.as_bytes().first().is_some_and(u8::is_ascii_digit) => {
-            unsupported("a map of words to numbers (vocab.json)")
-        }
+        _ if next.is_some_and(|byte| byte.is_ascii_digit()) => unsupported("a map of words to numbers (vocab.json)"),
         "config" | "special_tokens" | "vocab" | "image" => unsupported("a tekken.json"),
         "pat_str" | "bpe_ranks" | "explicit_n_vocab" => unsupported("a tiktoken vocabulary in JSON"),
         "tokenizer_class"

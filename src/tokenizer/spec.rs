@@ -1,8 +1,10 @@
 //! What a tokenizer.json says, before anything is numbered or built: the one place where a reading that differs
 //! from the file (see [`Compat`](super::Compat)) can change it.
 
+use super::buffer::Buffer;
 use super::chain::Step;
-use super::{general, limit_exceeded};
+use super::general;
+use super::index::Index;
 use crate::Error;
 
 /// A parsed tokenizer.json.
@@ -36,7 +38,7 @@ pub(super) struct Decoder {
 /// The vocabulary of the model, in file order.
 #[derive(Debug, Default)]
 pub(super) struct Vocab {
-    pub words: Words,
+    pub words: Contents,
     /// Unigram: a list, where two ids may share one content. Otherwise a map, where the last of equal keys counts.
     pub is_list: bool,
 }
@@ -55,8 +57,12 @@ pub(super) struct AddedToken {
     pub normalized: bool,
 }
 
+/// Tokens that are dealt with in one call: a wasm engine compiles a function better once it has been called often enough,
+/// which it would not notice inside one long loop.
+pub(super) const SOME: usize = 256;
+
 /// One token as the decoder gets it.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Word {
     pub id: u32,
     pub start: u32,
@@ -65,8 +71,7 @@ pub(super) struct Word {
     pub special: bool,
 }
 
-/// Tokens with their contents in one buffer: every token that decodes, by ascending id, each id once; while a file
-/// is read, in its order.
+/// Every token that decodes, by ascending id, each id once, with their contents in one text.
 #[derive(Debug, Default)]
 pub(super) struct Words {
     /// The contents.
@@ -77,15 +82,7 @@ pub(super) struct Words {
 impl Words {
     /// The token of an id.
     pub fn get(&self, id: u32) -> Option<Word> {
-        self.list.get(self.position(id)?).copied()
-    }
-
-    fn position(&self, id: u32) -> Option<usize> {
-        // Without holes the id is the position.
-        if self.list.get(id as usize).is_some_and(|word| word.id == id) {
-            return Some(id as usize);
-        }
-        self.list.binary_search_by_key(&id, |word| word.id).ok()
+        self.list.get(position(&self.list, id)?).copied()
     }
 
     /// The content of a token.
@@ -93,12 +90,84 @@ impl Words {
         let start = word.start as usize;
         self.buffer.get(start..start + word.len as usize).unwrap_or_default()
     }
+}
 
-    /// Writes a content to the buffer, for a token that is not in the list yet.
-    fn write(&mut self, id: u32, content: &str, special: bool) -> Word {
+fn position(list: &[Word], id: u32) -> Option<usize> {
+    // Without holes the id is the position.
+    if list.get(id as usize).is_some_and(|word| word.id == id) {
+        return Some(id as usize);
+    }
+    list.binary_search_by_key(&id, |word| word.id).ok()
+}
+
+/// Tokens while a file is read and numbered: first in its order, in the end as in [`Words`].
+#[derive(Debug, Default)]
+pub(super) struct Contents {
+    /// UTF-8: the reader has checked the file.
+    pub buffer: Buffer,
+    pub list: Vec<Word>,
+}
+
+impl Contents {
+    /// The content of a token.
+    #[inline(always)]
+    pub fn bytes(&self, word: Word) -> &[u8] {
+        self.buffer.get(word.start as usize, word.len as usize)
+    }
+
+    /// The content of a token.
+    pub fn text(&self, word: Word) -> &str {
+        std::str::from_utf8(self.bytes(word)).unwrap_or_default()
+    }
+
+    /// The same as one text.
+    pub fn into_words(self) -> Words {
+        Words { buffer: String::from_utf8(self.buffer.into_bytes()).unwrap_or_default(), list: self.list }
+    }
+
+    /// Makes room for about as many tokens as a file of so many bytes has, of which nothing is touched before it is used.
+    pub fn reserve(&mut self, bytes: usize) {
+        self.list.reserve(bytes / 40);
+        self.buffer.reserve(bytes / 8);
+    }
+
+    /// Id and content of each special token.
+    pub fn special_tokens(&self) -> Vec<(u32, String)> {
+        let mut special_tokens = Vec::new();
+        for some in self.list.chunks(SOME) {
+            self.add_special(some, &mut special_tokens);
+        }
+        special_tokens
+    }
+
+    #[inline(never)]
+    fn add_special(&self, some: &[Word], special_tokens: &mut Vec<(u32, String)>) {
+        for &word in some {
+            if word.special {
+                special_tokens.push((word.id, self.text(word).to_owned()));
+            }
+        }
+    }
+
+    /// Whether the ids ascend.
+    fn ascends(&self) -> bool {
+        let mut last = None;
+        self.list.chunks(SOME).all(|some| some_ascend(some, &mut last))
+    }
+
+    /// Writes a content behind the others, for a token that is not in the list yet.
+    pub fn write(&mut self, id: u32, content: &str) -> Word {
         let start = self.buffer.len() as u32;
-        self.buffer.push_str(content);
-        Word { id, start, len: content.len() as u32, special }
+        self.buffer.push(content.as_bytes());
+        Word { id, start, len: content.len() as u32, special: false }
+    }
+
+    /// Whether a content is that of a special token.
+    fn is_special(&mut self, index: &mut Index, content: &str) -> Result<bool, Error> {
+        let word = self.write(0, content);
+        let place = index.find(self, word)?;
+        self.buffer.truncate(word.start as usize);
+        Ok(place.at.and_then(|at| self.list.get(at)).is_some_and(|word| word.special))
     }
 }
 
@@ -109,7 +178,7 @@ impl Spec {
     /// any other gets the next number from the *count* of the model's contents upward, even if the model uses that
     /// number; an empty content is passed over; a content once special stays special; a token that the normalizer
     /// changes decodes to the changed form. "Special" is a property of the decoded string, not of the id.
-    pub fn number(&mut self) -> Result<Words, Error> {
+    pub fn number(&mut self) -> Result<Contents, Error> {
         let Vocab { mut words, is_list } = std::mem::take(&mut self.vocab);
         let mut index = Index::new(words.list.len() + self.added.len());
         let has_twins = index.fill(&mut words, is_list)?;
@@ -130,13 +199,15 @@ impl Spec {
                 next = above.map_or(count, |id: u32| id.wrapping_add(1));
             }
             let form = if *normalized { forms.next() } else { None };
-            let place = index.find(&words, content)?;
+            let word = words.write(next, content);
+            let place = index.find(&words, word)?;
             let at = place.at.unwrap_or(words.list.len());
             if place.at.is_none() {
                 index.set(&place, at);
-                let word = words.write(next, content, false);
                 words.list.push(word);
                 next = next.wrapping_add(1);
+            } else {
+                words.buffer.truncate(word.start as usize);
             }
             positions.push(at);
             let Some(word) = words.list.get_mut(at) else { continue };
@@ -147,18 +218,19 @@ impl Spec {
             }
         }
         for (_, form, special) in &mut changed {
-            *special = index.special(&words, form)?;
+            *special = words.is_special(&mut index, form)?;
         }
         if has_twins {
             for at in 0..words.list.len() {
                 let Some(&word) = words.list.get(at) else { break };
-                let special = index.special(&words, words.text(word))?;
+                let place = index.find(&words, word)?;
+                let special = place.at.and_then(|at| words.list.get(at)).is_some_and(|word| word.special);
                 if let Some(word) = words.list.get_mut(at) {
                     word.special = special;
                 }
             }
         }
-        if !words.list.is_sorted_by(|word, next| word.id < next.id) {
+        if !words.ascends() {
             // Added tokens stand last, so they win over the model's; among the model's own, the last in the file wins.
             for at in positions {
                 words.list.extend(words.list.get(at).copied());
@@ -173,8 +245,8 @@ impl Spec {
             });
         }
         for (id, form, special) in changed {
-            let word = words.write(id, form, special);
-            if let Some(old) = words.position(id).and_then(|at| words.list.get_mut(at)) {
+            let word = Word { special, ..words.write(id, form) };
+            if let Some(old) = position(&words.list, id).and_then(|at| words.list.get_mut(at)) {
                 *old = word;
             }
         }
@@ -190,6 +262,17 @@ impl Spec {
             _ => Ok(Vec::new()),
         }
     }
+}
+
+#[inline(never)]
+fn some_ascend(some: &[Word], last: &mut Option<u32>) -> bool {
+    for word in some {
+        if last.is_some_and(|last| last >= word.id) {
+            return false;
+        }
+        *last = Some(word.id);
+    }
+    true
 }
 
 /// Sorts by id and leaves equal ids in their order: a counting pass for each byte of the ids.
@@ -213,90 +296,6 @@ fn sort_by_id(list: &mut Vec<Word>) {
             *place += 1;
         }
         std::mem::swap(list, &mut sorted);
-    }
-}
-
-/// Finds words by content: open addressing, at most half full.
-struct Index {
-    /// The high half is a hash, the low half a position plus one; zero is free.
-    slots: Vec<u64>,
-    /// How many more slots may be passed on the way to the right ones.
-    patience: usize,
-}
-
-/// Where a content is in the index, or would be.
-struct Place {
-    slot: usize,
-    hash: u64,
-    /// The position of the word that has it.
-    at: Option<usize>,
-}
-
-impl Index {
-    /// An index for so many words.
-    fn new(count: usize) -> Index {
-        let size = (count * 2).next_power_of_two().max(16);
-        // A word costs one or two steps; only contents that were made to collide cost so many.
-        Index { slots: vec![0; size], patience: count * 32 + 1024 }
-    }
-
-    /// Indexes a vocabulary; true if it has twins. Of a map's equal keys only the last stays, at the place of the
-    /// first; of a list's, the last is found.
-    fn fill(&mut self, words: &mut Words, is_list: bool) -> Result<bool, Error> {
-        let (mut kept, mut has_twins) = (0, false);
-        for at in 0..words.list.len() {
-            let Some(&word) = words.list.get(at) else { break };
-            let place = self.find(words, words.text(word))?;
-            if let Some(first) = place.at.filter(|_| !is_list) {
-                if let Some(first) = words.list.get_mut(first) {
-                    first.id = word.id;
-                }
-                continue;
-            }
-            has_twins |= place.at.is_some();
-            self.set(&place, kept);
-            if let Some(slot) = words.list.get_mut(kept) {
-                *slot = word;
-            }
-            kept += 1;
-        }
-        words.list.truncate(kept);
-        Ok(has_twins)
-    }
-
-    #[inline(never)]
-    fn find(&mut self, words: &Words, content: &str) -> Result<Place, Error> {
-        let mask = self.slots.len() - 1;
-        let hash = hash(content.as_bytes());
-        let mut slot = hash as usize & mask;
-        loop {
-            let value = self.slots.get(slot).copied().unwrap_or_default();
-            if value == 0 {
-                return Ok(Place { slot, hash, at: None });
-            }
-            let at = (value as u32).wrapping_sub(1) as usize;
-            if value >> 32 == hash >> 32 && words.list.get(at).is_some_and(|&word| words.text(word) == content) {
-                return Ok(Place { slot, hash, at: Some(at) });
-            }
-            if self.patience == 0 {
-                return Err(limit_exceeded("the contents of the tokens were made to collide"));
-            }
-            self.patience -= 1;
-            slot = (slot + 1) & mask;
-        }
-    }
-
-    /// Puts a position at a place.
-    fn set(&mut self, place: &Place, at: usize) {
-        if let Some(slot) = self.slots.get_mut(place.slot) {
-            *slot = place.hash & !0xffff_ffff | (at as u64 + 1);
-        }
-    }
-
-    /// Whether a content is that of a special token.
-    fn special(&mut self, words: &Words, content: &str) -> Result<bool, Error> {
-        let at = self.find(words, content)?.at;
-        Ok(at.and_then(|at| words.list.get(at)).is_some_and(|word| word.special))
     }
 }
 
@@ -325,50 +324,6 @@ pub(super) fn hash(bytes: &[u8]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn vocab(list: &[&str]) -> Words {
-        let mut words = Words::default();
-        for (id, word) in list.iter().enumerate() {
-            let word = words.write(id as u32, word, false);
-            words.list.push(word);
-        }
-        words
-    }
-
-    #[test]
-    fn the_last_of_equal_contents_is_found() {
-        let list = ["a", "b", "a", "", "c", "b", "a", "long enough for two words", "\u{0}", "a\u{0}"];
-        for is_list in [false, true] {
-            let mut words = vocab(&list);
-            let mut index = Index::new(list.len());
-            assert_eq!(index.fill(&mut words, is_list), Ok(is_list));
-            assert_eq!(words.list.len(), if is_list { 10 } else { 7 });
-            for (word, id) in [("a", 6), ("b", 5), ("c", 4), ("", 3), ("a\u{0}", 9)] {
-                let at = index.find(&words, word).expect("found").at.expect("known");
-                assert_eq!(words.list[at].id, id, "{word:?}");
-            }
-            assert!(index.find(&words, "d").expect("found").at.is_none());
-        }
-    }
-
-    #[test]
-    fn contents_that_collide_are_refused() {
-        // All of them belong to a few places.
-        let mut words = Words::default();
-        let mut id = 0;
-        let mut number = 0_u64;
-        while id < 4000 {
-            number += 1;
-            let content = number.to_string();
-            if hash(content.as_bytes()) & 0x3ff == 0 {
-                let word = words.write(id, &content, false);
-                words.list.push(word);
-                id += 1;
-            }
-        }
-        let error = Index::new(words.list.len()).fill(&mut words, false).expect_err("they collide");
-        assert_eq!(error.code(), crate::ErrorCode::LimitExceeded);
-    }
 
     #[test]
     fn the_sort_is_stable() {

@@ -2,34 +2,32 @@
 //!
 //! A decoder has a table if each token's share of the text can be known beforehand, up to three things that are
 //! settled while decoding: whether it is the first one, whether a run of byte tokens is UTF-8, and what is cut from
-//! the front of the whole. The forms are made by the steps of the [`chain`](super::chain) themselves, and chosen by
-//! the declared steps only.
+//! the front of the whole. What makes the forms is [`build`](super::build).
 
 use super::DecodeOptions;
-use super::chain::{Step, byte_level, fallback_byte};
-use super::spec::{Word, Words};
+use super::spec::SOME;
 
 /// Tokens are copied in pieces of this many bytes: one load and one store for nearly all of them.
-const WIDE: usize = 16;
+pub(super) const WIDE: usize = 16;
 
 /// So many tokens are copied between two looks at the room in the output.
 const BATCH: usize = 64;
 
 /// The id decodes to a token.
-const PRESENT: u64 = 1;
+pub(super) const PRESENT: u64 = 1;
 /// `skip_special_tokens` leaves it out.
-const SPECIAL: u64 = 2;
+pub(super) const SPECIAL: u64 = 2;
 /// It is one byte of a run.
-const BYTE: u64 = 4;
+pub(super) const BYTE: u64 = 4;
 /// By itself it is not UTF-8, so each of its bytes may become U+FFFD.
-const PARTIAL: u64 = 8;
+pub(super) const PARTIAL: u64 = 8;
 
 /// Where a token's bytes are: start in the low 32 bits, length in 24 above them, flags in the top 8.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Slot(pub u64);
 
 impl Slot {
-    fn new(start: usize, len: usize, flags: u64) -> Option<Slot> {
+    pub fn new(start: usize, len: usize, flags: u64) -> Option<Slot> {
         let start = u64::from(u32::try_from(start).ok()?);
         (len < 1 << 24).then_some(Slot(start | (len as u64) << 32 | flags << 56))
     }
@@ -74,111 +72,7 @@ pub(super) struct Table {
     pub cut: Option<(char, usize)>,
 }
 
-/// A decoder in the shape that a table can have.
-struct Plan<'a> {
-    /// Steps on single tokens.
-    forms: &'a [Step],
-    first_aware: bool,
-    byte_level: bool,
-    runs: bool,
-    cut: Option<(char, usize)>,
-}
-
-impl<'a> Plan<'a> {
-    /// Sees whether the steps have that shape.
-    fn new(steps: &'a [Step]) -> Option<Plan<'a>> {
-        let count = steps.iter().take_while(|step| step.is_free() || step.is_first_aware()).count();
-        let (forms, rest) = steps.split_at_checked(count)?;
-        let mut plan = Plan {
-            forms,
-            first_aware: forms.iter().any(Step::is_first_aware),
-            byte_level: false,
-            runs: false,
-            cut: None,
-        };
-        match rest {
-            [] | [Step::Fuse] => {}
-            [Step::ByteLevel] => plan.byte_level = true,
-            [Step::ByteFallback] | [Step::ByteFallback, Step::Fuse] => plan.runs = true,
-            [Step::ByteFallback, Step::Fuse, Step::Strip { content, start, stop: 0 }] => {
-                plan.runs = true;
-                plan.cut = Some((*content, *start));
-            }
-            [Step::Fuse, Step::Strip { content, start, stop: 0 }] => plan.cut = Some((*content, *start)),
-            _ => return None,
-        }
-        Some(plan)
-    }
-
-    /// Appends what a token is, and gives the flags of what was appended.
-    fn form(&self, token: &str, is_first: bool, scratch: &mut [String; 2], out: &mut Vec<u8>) -> u64 {
-        let [form, next] = scratch;
-        form.clear();
-        form.push_str(token);
-        for step in self.forms {
-            next.clear();
-            step.form(form, is_first, false, next);
-            std::mem::swap(form, next);
-        }
-        if self.byte_level {
-            let start = out.len();
-            byte_level(form, out);
-            return if is_text(out.get(start..).unwrap_or_default()) { 0 } else { PARTIAL };
-        }
-        match fallback_byte(form.as_bytes()).filter(|_| self.runs) {
-            Some(byte) => {
-                out.push(byte);
-                BYTE | PARTIAL
-            }
-            None => {
-                out.extend_from_slice(form.as_bytes());
-                0
-            }
-        }
-    }
-}
-
 impl Table {
-    /// Decodes a vocabulary; `None` if the steps have no table, or it would be out of all proportion to the file.
-    pub fn new(words: &Words, steps: &[Step]) -> Option<Table> {
-        let plan = Plan::new(steps)?;
-        let room = words.buffer.len().saturating_mul(8).saturating_add(words.list.len() * 64);
-        let near = near(&words.list);
-        let far: Vec<u32> = words.list.iter().map(|word| word.id).filter(|&id| id as usize >= near).collect();
-        let mut table = Table {
-            bytes: Vec::with_capacity(words.buffer.len() + WIDE),
-            slots: vec![Slot::default(); near + far.len()],
-            near,
-            far,
-            first: Vec::new(),
-            longest_first: 0,
-            cut: plan.cut,
-        };
-        if plan.first_aware {
-            table.first = table.slots.clone();
-        }
-        let mut scratch = [String::new(), String::new()];
-        let mut first_form = Vec::new();
-        for &word in &words.list {
-            let text = words.text(word);
-            let flags = if word.special { PRESENT | SPECIAL } else { PRESENT };
-            let start = table.bytes.len();
-            let form_flags = plan.form(text, false, &mut scratch, &mut table.bytes);
-            let at = table.position(word.id)?;
-            *table.slots.get_mut(at)? = Slot::new(start, table.bytes.len() - start, flags | form_flags)?;
-            if plan.first_aware {
-                first_form.clear();
-                let form_flags = plan.form(text, true, &mut scratch, &mut first_form);
-                *table.first.get_mut(at)? = table.first_slot(start, &first_form, flags | form_flags)?;
-            }
-            if table.bytes.len() > room {
-                return None;
-            }
-        }
-        table.finish();
-        Some(table)
-    }
-
     /// The table when it was put together from what another one had, its bytes without those at the end; `None` if the
     /// methods below could not rely on it.
     pub fn restored(mut self) -> Option<Table> {
@@ -201,7 +95,7 @@ impl Table {
     }
 
     /// Adds what goes without saying.
-    fn finish(&mut self) {
+    pub fn finish(&mut self) {
         self.bytes.extend_from_slice(&[0; WIDE]);
         self.longest_first = longest(&self.first);
     }
@@ -213,7 +107,9 @@ impl Table {
 
     /// How many ids decode to a token.
     pub fn count(&self) -> usize {
-        self.slots.iter().filter(|slot| slot.has(PRESENT)).count()
+        let mut count = 0;
+        self.slots.chunks(SOME).for_each(|some| count_some(some, &mut count));
+        count
     }
 
     /// At least as many bytes as any token has in a text.
@@ -221,18 +117,17 @@ impl Table {
         longest(&self.slots).saturating_add(self.longest_first)
     }
 
-    /// The slot of a first form, in the bytes just written where it can be: most often it lacks a leading space.
-    fn first_slot(&mut self, start: usize, form: &[u8], flags: u64) -> Option<Slot> {
-        if !self.bytes.get(start..)?.ends_with(form) {
-            self.bytes.extend_from_slice(form);
-        }
-        Slot::new(self.bytes.len() - form.len(), form.len(), flags)
+    /// The position of an id among the slots.
+    #[inline(always)]
+    pub fn position(&self, id: u32) -> Option<usize> {
+        let at = id as usize;
+        if at < self.near { Some(at) } else { self.far_position(id) }
     }
 
-    /// The position of an id among the slots.
-    fn position(&self, id: u32) -> Option<usize> {
-        let at = id as usize;
-        if at < self.near { Some(at) } else { Some(self.near + self.far.binary_search(&id).ok()?) }
+    #[cold]
+    #[inline(never)]
+    fn far_position(&self, id: u32) -> Option<usize> {
+        Some(self.near + self.far.binary_search(&id).ok()?)
     }
 
     /// The slot of an id, at least of one that decodes to nothing.
@@ -377,24 +272,27 @@ fn close_run(start: usize, out: &mut Vec<u8>) {
 
 /// The most bytes of text that one of the slots has.
 fn longest(slots: &[Slot]) -> usize {
-    slots.iter().map(|slot| slot.most()).max().unwrap_or(0)
+    let mut longest = 0;
+    slots.chunks(SOME).for_each(|some| longest_of_some(some, &mut longest));
+    longest
 }
 
-fn is_text(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).is_ok()
-}
-
-/// Below which id every id gets a slot: as far as at least a quarter of the slots would be used.
-fn near(list: &[Word]) -> usize {
-    let mut near = 0;
-    for (count, word) in list.iter().enumerate() {
-        let needed = (word.id as usize).saturating_add(1);
-        if needed > (count + 1).saturating_mul(4).saturating_add(1024) {
-            break;
-        }
-        near = needed;
+#[inline(never)]
+fn longest_of_some(some: &[Slot], longest: &mut usize) {
+    for slot in some {
+        *longest = (*longest).max(slot.most());
     }
-    near
+}
+
+#[inline(never)]
+fn count_some(some: &[Slot], count: &mut usize) {
+    for slot in some {
+        *count += usize::from(slot.has(PRESENT));
+    }
+}
+
+pub(super) fn is_text(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok()
 }
 
 #[cfg(not(target_arch = "wasm32"))]
@@ -402,7 +300,7 @@ fn near(list: &[Word]) -> usize {
 mod tests {
     use super::*;
     use crate::tokenizer::chain::Chain;
-    use crate::tokenizer::read;
+    use crate::tokenizer::loader::read;
 
     const WORDS: [&str; 24] = [
         "a",
@@ -473,11 +371,11 @@ mod tests {
         };
         for sequence in sequences {
             let decoder = format!(r#"{{"type":"Sequence","decoders":[{}]}}"#, sequence.join(","));
-            let mut spec = read::read(file(&decoder).as_bytes()).expect("a tokenizer");
-            let words = spec.number().expect("numbers");
+            let mut spec = read(file(&decoder).as_bytes()).expect("a tokenizer");
+            let contents = spec.number().expect("numbers");
             let steps = spec.decoder.expect("a decoder").steps;
-            let table = Table::new(&words, &steps).unwrap_or_else(|| panic!("no table for {decoder}"));
-            let chain = Chain { words, steps: Some(steps) };
+            let table = Table::new(&contents, &steps).unwrap_or_else(|| panic!("no table for {decoder}"));
+            let chain = Chain { words: contents.into_words(), steps: Some(steps) };
             for _ in 0..2000 {
                 let id = |random: &mut dyn FnMut(u64) -> u64| match random(20) {
                     0 => 4_000_000_000,
@@ -505,8 +403,8 @@ mod tests {
     fn a_table_out_of_proportion_is_left_to_the_chain() {
         let content = "x".repeat(100_000);
         let decoder = format!(r#"{{"type":"Replace","pattern":{{"String":""}},"content":"{content}"}}"#);
-        let mut spec = read::read(file(&decoder).as_bytes()).expect("a tokenizer");
-        let words = spec.number().expect("numbers");
-        assert!(Table::new(&words, &spec.decoder.expect("a decoder").steps).is_none());
+        let mut spec = read(file(&decoder).as_bytes()).expect("a tokenizer");
+        let contents = spec.number().expect("numbers");
+        assert!(Table::new(&contents, &spec.decoder.expect("a decoder").steps).is_none());
     }
 }

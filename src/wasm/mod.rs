@@ -21,7 +21,7 @@ pub use enricher::{EnricherCore, strip};
 #[cfg(feature = "spans")]
 pub use read::read;
 #[cfg(not(feature = "spans"))]
-pub use tokenizer::TokenizerCore;
+pub use tokenizer::{LoaderCore, TokenizerCore};
 #[cfg(feature = "spans")]
 pub use write::write;
 

@@ -11,7 +11,7 @@ use crate::json::{Json, Object, parse};
 use crate::report::Value;
 #[cfg(feature = "general")]
 use crate::tokenizer::EncodeOptions;
-use crate::tokenizer::{Compat, DecodeOptions, Engine, LoadOptions, Tokenizer};
+use crate::tokenizer::{Compat, DecodeOptions, Engine, LoadOptions, Tokenizer, TokenizerLoader};
 use crate::{Error, ErrorCode};
 
 /// A loaded tokenizer, and buffers through which ids come in and bytes go out without a copy at the boundary.
@@ -22,13 +22,62 @@ pub struct TokenizerCore {
     output: RefCell<Vec<u8>>,
 }
 
+impl TokenizerCore {
+    fn of(tokenizer: Tokenizer) -> TokenizerCore {
+        TokenizerCore { tokenizer: Arc::new(tokenizer), ids: RefCell::default(), output: RefCell::default() }
+    }
+}
+
+/// Loads a tokenizer whose file comes in chunks: each is written to [`LoaderCore::space`], as much as it says there is
+/// room for, and then added.
+#[wasm_bindgen]
+pub struct LoaderCore {
+    loader: RefCell<Option<TokenizerLoader<'static>>>,
+}
+
+#[wasm_bindgen]
+impl LoaderCore {
+    /// A loader of a file for the module's own engine, or of a packed one.
+    #[wasm_bindgen(constructor)]
+    pub fn new() -> LoaderCore {
+        LoaderCore { loader: RefCell::new(TokenizerLoader::new(LoadOptions::default()).ok()) }
+    }
+
+    /// Tells how long the file will be.
+    pub fn expect(&self, bytes: usize) {
+        if let Some(loader) = self.loader.borrow_mut().as_mut() {
+            loader.expect(bytes);
+        }
+    }
+
+    /// How many bytes can be written.
+    pub fn room(&self) -> usize {
+        self.loader.borrow_mut().as_mut().map_or(0, |loader| loader.space().len())
+    }
+
+    /// The address where they go; another one after each call.
+    pub fn space(&self) -> *const u8 {
+        self.loader.borrow_mut().as_mut().map_or(std::ptr::null(), |loader| loader.space().as_ptr())
+    }
+
+    /// Adds the bytes that were written.
+    pub fn add(&self, count: usize) -> Result<(), JsValue> {
+        self.loader.borrow_mut().as_mut().map_or(Ok(()), |loader| loader.advance(count)).map_err(to_js_error)
+    }
+
+    /// The tokenizer, at the end of the file. The loader is used up.
+    pub fn finish(&self) -> Result<Option<TokenizerCore>, JsValue> {
+        let loader = self.loader.borrow_mut().take();
+        loader.map(TokenizerLoader::finish).transpose().map(|made| made.map(TokenizerCore::of)).map_err(to_js_error)
+    }
+}
+
 #[wasm_bindgen]
 impl TokenizerCore {
     /// Loads a tokenizer.json, or what [`TokenizerCore::pack`] gave. `options` is JSON: `compat`, `config` (text of tokenizer_config.json), `engine`.
     #[wasm_bindgen(constructor)]
     pub fn new(bytes: &[u8], options: &str) -> Result<TokenizerCore, JsValue> {
-        let tokenizer = load(bytes, options).map_err(to_js_error)?;
-        Ok(TokenizerCore { tokenizer: Arc::new(tokenizer), ids: RefCell::default(), output: RefCell::default() })
+        load(bytes, options).map(TokenizerCore::of).map_err(to_js_error)
     }
 
     /// Makes room for ids; gives the address of the first.

@@ -5,7 +5,8 @@ use std::sync::LazyLock;
 
 use serde_json::Value;
 use token2text::{
-    DecodeOptions, EnrichOptions, Existing, Format, Layout, Status, Tokenizer, TokenizerSet, enrich, strip,
+    DecodeOptions, EnrichOptions, ErrorCode, Existing, Format, Layout, LoadOptions, Status, Tokenizer, TokenizerLoader,
+    TokenizerSet, enrich, strip,
 };
 
 /// Ids 0 to 25 are the letters a to z.
@@ -128,7 +129,9 @@ const IDS: [&[u32]; 4] = [&[0, 1, 2, 3, 4, 5, 6, 7], &[7, 7, 7, 0], &[255, 256, 
 
 /// A `tokenizer.json`: what loads decodes any ids, and comes to the same when it was packed.
 pub fn tokenizer(data: &[u8]) {
-    let Ok(tokenizer) = Tokenizer::from_json(data) else { return };
+    let whole = Tokenizer::from_json(data);
+    in_pieces(data, &whole);
+    let Ok(tokenizer) = whole else { return };
     let again = Tokenizer::from_json(&tokenizer.to_packed()).expect("a packed tokenizer loads");
     for skip_special_tokens in [false, true] {
         for ids in IDS {
@@ -143,6 +146,40 @@ pub fn tokenizer(data: &[u8]) {
     );
     // A regular expression that was applied to every token when the file was read is not needed again.
     assert!(info.engine == packed.engine || (info.engine, packed.engine) == ("general", "table"));
+}
+
+/// What came of loading: the tokenizer as bytes, or the error without its positions, which white space moves.
+fn loaded(result: &Result<Tokenizer, token2text::Error>) -> Result<Vec<u8>, (ErrorCode, String)> {
+    match result {
+        Ok(tokenizer) => Ok(tokenizer.to_packed()),
+        Err(error) => {
+            let words = error.message().chars().filter(|c| !c.is_ascii_digit()).collect();
+            Err((error.code(), words))
+        }
+    }
+}
+
+/// However a file comes, it is the same; also where a window of the loader ends inside it, which white space before it sees to.
+fn in_pieces(data: &[u8], whole: &Result<Tokenizer, token2text::Error>) {
+    const WINDOW: usize = 64 << 10;
+    let mut places = data.iter().fold(data.len(), |sum, &byte| sum.wrapping_mul(31).wrapping_add(usize::from(byte)));
+    for _ in 0..3 {
+        places = places.rotate_left(21).wrapping_mul(0x9e37_79b9);
+        let pushed = |bytes: &[u8], most: usize| {
+            let mut loader = TokenizerLoader::new(LoadOptions::default())?;
+            bytes.chunks(most).try_for_each(|chunk| loader.push(chunk))?;
+            loader.finish()
+        };
+        assert_eq!(loaded(&pushed(data, places % 100 + 1)), loaded(whole));
+        // Only such files may have white space in front; the limits grow with the file.
+        let begins = data.trim_ascii_start().first() == Some(&b'{');
+        let is_limited = whole.as_ref().is_err_and(|error| error.code() == ErrorCode::LimitExceeded);
+        if begins && !is_limited && data.len() < WINDOW {
+            let mut padded = vec![b' '; WINDOW - places % data.len()];
+            padded.extend_from_slice(data);
+            assert_eq!(loaded(&pushed(&padded, WINDOW)), loaded(whole), "cut at {}", places % data.len());
+        }
+    }
 }
 
 /// Tokenizers of several kinds: a table, one that joins words, a chain of decoders.

@@ -3,5 +3,6 @@
 
 mod damage;
 mod differential;
+mod hostile;
 mod support;
 mod traps;

@@ -62,6 +62,14 @@ impl Block {
         u8x16_bitmask(v128_or(control, v128_or(self.equal(b'"'), self.equal(b'\\')))).into()
     }
 
+    /// What is no white space.
+    #[inline(always)]
+    pub(super) fn not_space(&self) -> u32 {
+        use core::arch::wasm32::{u8x16_bitmask, v128_not, v128_or};
+        let breaks = v128_or(v128_or(self.equal(b'\n'), self.equal(b'\r')), self.equal(b'\t'));
+        u8x16_bitmask(v128_not(v128_or(self.equal(b' '), breaks))).into()
+    }
+
     #[inline(always)]
     pub(super) fn line_feeds(&self) -> u32 {
         core::arch::wasm32::u8x16_bitmask(self.equal(b'\n')).into()

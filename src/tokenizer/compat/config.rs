@@ -17,7 +17,9 @@ pub(super) fn members(text: &str) -> Result<Vec<(Cow<'_, str>, &str)>, Error> {
     while let Some(key) = reader.key(&mut first)? {
         list.push((key, reader.value()?));
     }
-    reader.end()?;
+    if reader.peek().is_some() {
+        return Err(reader.fail("something follows the end of the value"));
+    }
     Ok(list)
 }
 

@@ -1,5 +1,7 @@
 //! A loaded `tokenizer.json`, or its packed form: token ids to text.
 
+#[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
+mod cells;
 mod chain;
 #[cfg(feature = "general")]
 mod compat;
@@ -20,6 +22,8 @@ mod table;
 use chain::Chain;
 use table::Table;
 
+#[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
+pub(crate) use cells::{Cells, Text};
 pub use set::TokenizerSet;
 
 use crate::json::joined;
@@ -27,6 +31,10 @@ use crate::{Error, ErrorCode};
 
 /// What a vocabulary may take when it is decoded: so many bytes, and four times the file.
 const ROOM: usize = 64 << 20;
+
+/// Longer texts are made without what makes shorter ones fast, which takes twice their memory.
+#[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
+const CELLS_BYTES: usize = 64 << 20;
 
 /// How ids become text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -276,6 +284,31 @@ impl Tokenizer {
         match &self.vocabulary {
             Vocabulary::Table(table) => table.decode_into(ids, options, out),
             Vocabulary::Chain(chain) => chain.decode_into(ids, options, out),
+        }
+    }
+
+    /// The text as JavaScript keeps it, the fastest way; `None` if there is none for this tokenizer or so many ids.
+    #[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
+    pub(crate) fn decode_cells<'a>(
+        &self,
+        ids: &[u32],
+        options: DecodeOptions,
+        cells: &'a mut Cells,
+    ) -> Option<Text<'a>> {
+        match &self.vocabulary {
+            Vocabulary::Table(table) if !self.cleans_up && !self.may_exceed(ids, CELLS_BYTES) => {
+                Some(cells.decode(table, ids, options))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the id gives the same text in whatever place among others.
+    #[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
+    pub(crate) fn is_whole(&self, id: u32, options: DecodeOptions) -> bool {
+        match &self.vocabulary {
+            Vocabulary::Table(table) => !self.cleans_up && !table.is_positional() && table.is_whole(id, options),
+            Vocabulary::Chain(_) => false,
         }
     }
 

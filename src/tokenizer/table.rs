@@ -255,6 +255,25 @@ impl Table {
         self.slot(id).has(PRESENT)
     }
 
+    /// Whether a token differs where it comes first.
+    pub fn is_positional(&self) -> bool {
+        self.cut.is_some() || !self.first.is_empty()
+    }
+
+    /// Whether the id gives a text that does not depend on its neighbours, unless it comes first.
+    pub fn is_whole(&self, id: u32, options: DecodeOptions) -> bool {
+        self.slot(id).0 >> 56 & (PRESENT | PARTIAL | hidden(options)) == PRESENT
+    }
+
+    /// What a token gives unless it comes first, and whether that is text by itself; `None` if it is left out by some options,
+    /// or is a byte of a run.
+    pub fn form(&self, id: u32) -> Option<(&[u8], bool)> {
+        let slot = self.slot(id);
+        let form = self.bytes.get(slot.start()..)?.get(..slot.len())?;
+        let is_settled = slot.0 >> 56 & (PRESENT | BYTE | SPECIAL) == PRESENT;
+        is_settled.then_some((form, !slot.has(PARTIAL)))
+    }
+
     /// Whether each of some ids decodes to a token.
     pub fn contains_all(&self, ids: &[u32]) -> bool {
         for &id in ids {
@@ -275,12 +294,10 @@ impl Table {
     }
 
     pub fn decode_into(&self, ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {
-        // One bit of a slot hides it; which one, is settled here.
-        let hidden = if options.skip_special_tokens { SPECIAL } else { 0 };
         let start = out.len();
         // A guess for most texts; beyond it, the buffer grows as it must.
         out.reserve(ids.len().saturating_mul(5).min(1 << 24) + BATCH * WIDE);
-        self.walk(ids, hidden, out);
+        self.walk(ids, hidden(options), !self.first.is_empty(), out);
         if let Some((content, count)) = self.cut {
             let text = std::str::from_utf8(out.get(start..).unwrap_or_default()).unwrap_or_default();
             let cut = text.chars().take(count).take_while(|&c| c == content).count() * content.len_utf8();
@@ -289,13 +306,18 @@ impl Table {
         }
     }
 
+    /// The same for ids that stand behind others which give a text.
+    pub fn decode_inner(&self, ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {
+        self.walk(ids, hidden(options), false, out);
+    }
+
     /// Written out by hand, so that it is as fast in builds for size.
-    fn walk(&self, mut ids: &[u32], hidden: u64, out: &mut Vec<u8>) {
+    fn walk(&self, mut ids: &[u32], hidden: u64, is_first: bool, out: &mut Vec<u8>) {
         const NONE: usize = usize::MAX;
         let mask = (PRESENT | hidden) << 56;
         // Where the run that is open began; runs are checked when they end.
         let mut run = NONE;
-        if !self.first.is_empty() {
+        if is_first {
             loop {
                 let Some((&id, rest)) = ids.split_first() else { return };
                 ids = rest;
@@ -354,6 +376,11 @@ impl Table {
     }
 }
 
+/// One bit of a slot hides it: which one.
+fn hidden(options: DecodeOptions) -> u64 {
+    if options.skip_special_tokens { SPECIAL } else { 0 }
+}
+
 /// Makes the output so long that a batch of tokens fits behind `at`.
 #[inline(never)]
 fn make_room(at: usize, out: &mut Vec<u8>) {
@@ -401,6 +428,7 @@ fn near(list: &[Word]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tokenizer::cells::{Cells, Text};
     use crate::tokenizer::chain::Chain;
     use crate::tokenizer::read;
 
@@ -442,8 +470,15 @@ mod tests {
         )
     }
 
+    fn string(text: Text<'_>) -> String {
+        match text {
+            Text::Ascii(text) => std::str::from_utf8(text).expect("ASCII").to_owned(),
+            Text::Utf16(text) => String::from_utf16(text).expect("pairs of surrogates"),
+        }
+    }
+
     #[test]
-    fn tables_decode_as_the_chain_does() {
+    fn tables_and_cells_decode_as_the_chain_does() {
         let strip = |start| format!(r#"{{"type":"Strip","content":" ","start":{start},"stop":0}}"#);
         let metaspace = |scheme| format!(r#"{{"type":"Metaspace","replacement":"▁","prepend_scheme":"{scheme}"}}"#);
         let piece = |cleanup| format!(r###"{{"type":"WordPiece","prefix":"##","cleanup":{cleanup}}}"###);
@@ -478,21 +513,27 @@ mod tests {
             let steps = spec.decoder.expect("a decoder").steps;
             let table = Table::new(&words, &steps).unwrap_or_else(|| panic!("no table for {decoder}"));
             let chain = Chain { words, steps: Some(steps) };
-            for _ in 0..2000 {
+            let mut cells = Cells::default();
+            for count in 0..2000 {
                 let id = |random: &mut dyn FnMut(u64) -> u64| match random(20) {
                     0 => 4_000_000_000,
                     1 => 7000,
                     2 => 3_999_999_999,
                     _ => random(34) as u32,
                 };
-                let ids: Vec<u32> = (0..random(9)).map(|_| id(&mut random)).collect();
+                let ids: Vec<u32> =
+                    (0..random(if count % 100 == 0 { 300 } else { 9 })).map(|_| id(&mut random)).collect();
                 for skip_special_tokens in [false, true] {
                     let options = DecodeOptions { skip_special_tokens };
                     let (mut ours, mut expected) = (b"x".to_vec(), b"x".to_vec());
                     table.decode_into(&ids, options, &mut ours);
                     chain.decode_into(&ids, options, &mut expected);
                     assert_eq!(ours, expected, "{ids:?} {options:?} {decoder}");
-                    let text = String::from_utf8_lossy(&ours[1..]).len();
+                    let text = String::from_utf8_lossy(&ours[1..]);
+                    let in_cells = cells.decode(&table, &ids, options);
+                    assert_eq!(matches!(in_cells, Text::Ascii(_)), text.is_ascii(), "{ids:?} {options:?} {decoder}");
+                    assert_eq!(string(in_cells), text, "{ids:?} {options:?} {decoder}");
+                    let text = text.len();
                     let bounds = [table.text_bytes_bound(&ids), chain.text_bytes_bound(&ids)];
                     assert!(bounds.iter().all(|&bound| text <= bound), "{text} {bounds:?} {ids:?} {decoder}");
                 }

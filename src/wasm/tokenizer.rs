@@ -1,6 +1,6 @@
 //! `TokenizerCore`: the tokenizer behind the JavaScript class `Tokenizer`.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
 use js_sys::Uint8Array;
@@ -11,15 +11,17 @@ use crate::json::{Json, Object, parse};
 use crate::report::Value;
 #[cfg(feature = "general")]
 use crate::tokenizer::EncodeOptions;
-use crate::tokenizer::{Compat, DecodeOptions, Engine, LoadOptions, Tokenizer};
+use crate::tokenizer::{Cells, Compat, DecodeOptions, Engine, LoadOptions, Text, Tokenizer};
 use crate::{Error, ErrorCode};
 
-/// A loaded tokenizer, and buffers through which ids come in and bytes go out without a copy at the boundary.
+/// A loaded tokenizer, and buffers through which ids come in and texts go out without a copy at the boundary.
 #[wasm_bindgen]
 pub struct TokenizerCore {
     pub(super) tokenizer: Arc<Tokenizer>,
     ids: RefCell<Vec<u32>>,
-    output: RefCell<Vec<u8>>,
+    bytes: RefCell<Vec<u8>>,
+    cells: RefCell<Cells>,
+    result: [Cell<usize>; 2],
 }
 
 #[wasm_bindgen]
@@ -27,40 +29,63 @@ impl TokenizerCore {
     /// Loads a tokenizer.json, or what [`TokenizerCore::pack`] gave. `options` is JSON: `compat`, `config` (text of tokenizer_config.json), `engine`.
     #[wasm_bindgen(constructor)]
     pub fn new(bytes: &[u8], options: &str) -> Result<TokenizerCore, JsValue> {
-        let tokenizer = load(bytes, options).map_err(to_js_error)?;
-        Ok(TokenizerCore { tokenizer: Arc::new(tokenizer), ids: RefCell::default(), output: RefCell::default() })
+        let tokenizer = Arc::new(load(bytes, options).map_err(to_js_error)?);
+        Ok(TokenizerCore {
+            tokenizer,
+            ids: RefCell::default(),
+            bytes: RefCell::default(),
+            cells: RefCell::default(),
+            result: Default::default(),
+        })
     }
 
-    /// Makes room for ids; gives the address of the first.
-    pub fn reserve(&self, count: usize) -> Result<*const u32, JsValue> {
-        if count > MOST_IDS {
-            return Err(too_much(MOST_IDS, "ids"));
-        }
+    /// Makes room for ids; gives the address of the first, which is good until the next call.
+    pub fn reserve(&self, count: usize) -> *const u32 {
         let mut ids = self.ids.borrow_mut();
         if ids.len() < count {
             ids.resize(count, 0);
         }
-        Ok(ids.as_ptr())
+        ids.as_ptr()
     }
 
-    /// Decodes the first `count` ids that were written to the address of [`TokenizerCore::reserve`]; gives the
-    /// number of bytes at [`TokenizerCore::output_ptr`].
-    pub fn decode(&self, count: usize, skip_special_tokens: bool) -> Result<usize, JsValue> {
+    /// Where the last [`TokenizerCore::decode`] left two words: the address of what it decoded, and its form, `0` for bytes
+    /// whose lossy UTF-8 reading is the text, `1` for ASCII, `2` for UTF-16.
+    pub fn result(&self) -> *const usize {
+        self.result.as_ptr().cast()
+    }
+
+    /// Decodes the first `count` ids that were written to the address of [`TokenizerCore::reserve`], to bytes or to the
+    /// form that is read the fastest; gives how many bytes or units there are at the address of
+    /// [`TokenizerCore::result`]. `usize::MAX` if they would be too many.
+    pub fn decode(&self, count: usize, skip_special_tokens: bool, as_bytes: bool) -> usize {
         let ids = self.ids.borrow();
-        let mut output = self.output.borrow_mut();
-        output.clear();
         let ids = ids.get(..count).unwrap_or(&ids);
-        if self.tokenizer.may_exceed(ids, MOST_BYTES) {
-            return Err(too_much(MOST_BYTES, "bytes of text"));
+        let options = DecodeOptions { skip_special_tokens };
+        let mut cells = self.cells.borrow_mut();
+        let text = if as_bytes { None } else { self.tokenizer.decode_cells(ids, options, &mut cells) };
+        match text {
+            Some(Text::Ascii(text)) => self.leave(text.as_ptr() as usize, 1, text.len()),
+            Some(Text::Utf16(text)) => self.leave(text.as_ptr() as usize, 2, text.len()),
+            None if self.tokenizer.may_exceed(ids, MOST_BYTES) => usize::MAX,
+            None => {
+                let mut bytes = self.bytes.borrow_mut();
+                bytes.clear();
+                self.tokenizer.decode_into(ids, options, &mut bytes);
+                self.leave(bytes.as_ptr() as usize, 0, bytes.len())
+            }
         }
-        self.tokenizer.decode_into(ids, DecodeOptions { skip_special_tokens }, &mut output);
-        Ok(output.len())
     }
 
-    /// The address of the decoded bytes, valid until the next call.
-    #[wasm_bindgen(js_name = outputPtr)]
-    pub fn output_ptr(&self) -> *const u8 {
-        self.output.borrow().as_ptr()
+    fn leave(&self, address: usize, form: usize, length: usize) -> usize {
+        self.result[0].set(address);
+        self.result[1].set(form);
+        length
+    }
+
+    /// Whether the id gives the same text wherever it stands, which is no part of a character.
+    #[wasm_bindgen(js_name = isWhole)]
+    pub fn is_whole(&self, id: u32, skip_special_tokens: bool) -> bool {
+        self.tokenizer.is_whole(id, DecodeOptions { skip_special_tokens })
     }
 
     /// The tokenizer as bytes that [`TokenizerCore::new`] takes, here or in another instance.
@@ -89,14 +114,8 @@ impl TokenizerCore {
     }
 }
 
-/// Most ids and bytes of one decode: beyond them the memory of a WebAssembly instance runs out, which ends it.
-const MOST_IDS: usize = 64 << 20;
+/// Most bytes of one decode: beyond them the memory of a WebAssembly instance runs out, which ends it.
 const MOST_BYTES: usize = 1 << 30;
-
-fn too_much(most: usize, what: &str) -> JsValue {
-    let what = format!("one decode takes at most {most} {what}; decode in parts");
-    to_js_error(Error::new(ErrorCode::LimitExceeded, what))
-}
 
 fn load(bytes: &[u8], options: &str) -> Result<Tokenizer, Error> {
     let mut json = parse(options.as_bytes(), "options", ErrorCode::InvalidOptions)?;

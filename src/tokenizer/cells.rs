@@ -4,8 +4,8 @@
 //! has no cell is decoded by the table, in stretches that end before a token which is text by itself: there no character
 //! and no run of byte tokens goes on.
 
-use super::DecodeOptions;
 use super::table::Table;
+use super::{DecodeOptions, Tokenizer, Vocabulary};
 
 /// So many ids are decoded between two looks at the room.
 const BATCH: usize = 64;
@@ -43,6 +43,34 @@ pub(crate) struct Cells {
     len: usize,
     /// The bytes of a stretch.
     raw: Vec<u8>,
+}
+
+/// Longer texts are made without cells: in UTF-16 they take twice the memory.
+const MOST_BYTES: usize = 64 << 20;
+
+impl Tokenizer {
+    /// The text as JavaScript keeps it, the fastest way; `None` if there is none for this tokenizer or so many ids.
+    pub(crate) fn decode_cells<'a>(
+        &self,
+        ids: &[u32],
+        options: DecodeOptions,
+        cells: &'a mut Cells,
+    ) -> Option<Text<'a>> {
+        match &self.vocabulary {
+            Vocabulary::Table(table) if !self.cleans_up && !self.may_exceed(ids, MOST_BYTES) => {
+                Some(cells.decode(table, ids, options))
+            }
+            _ => None,
+        }
+    }
+
+    /// Whether the id gives the same text in whatever place among others.
+    pub(crate) fn is_whole(&self, id: u32, options: DecodeOptions) -> bool {
+        match &self.vocabulary {
+            Vocabulary::Table(table) => !self.cleans_up && !table.is_positional() && table.is_whole(id, options),
+            Vocabulary::Chain(_) => false,
+        }
+    }
 }
 
 /// A decoded text.

@@ -32,10 +32,6 @@ use crate::{Error, ErrorCode};
 /// What a vocabulary may take when it is decoded: so many bytes, and four times the file.
 const ROOM: usize = 64 << 20;
 
-/// Longer texts are made without what makes shorter ones fast, which takes twice their memory.
-#[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
-const CELLS_BYTES: usize = 64 << 20;
-
 /// How ids become text.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct DecodeOptions {
@@ -284,31 +280,6 @@ impl Tokenizer {
         match &self.vocabulary {
             Vocabulary::Table(table) => table.decode_into(ids, options, out),
             Vocabulary::Chain(chain) => chain.decode_into(ids, options, out),
-        }
-    }
-
-    /// The text as JavaScript keeps it, the fastest way; `None` if there is none for this tokenizer or so many ids.
-    #[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
-    pub(crate) fn decode_cells<'a>(
-        &self,
-        ids: &[u32],
-        options: DecodeOptions,
-        cells: &'a mut Cells,
-    ) -> Option<Text<'a>> {
-        match &self.vocabulary {
-            Vocabulary::Table(table) if !self.cleans_up && !self.may_exceed(ids, CELLS_BYTES) => {
-                Some(cells.decode(table, ids, options))
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether the id gives the same text in whatever place among others.
-    #[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
-    pub(crate) fn is_whole(&self, id: u32, options: DecodeOptions) -> bool {
-        match &self.vocabulary {
-            Vocabulary::Table(table) => !self.cleans_up && !table.is_positional() && table.is_whole(id, options),
-            Vocabulary::Chain(_) => false,
         }
     }
 

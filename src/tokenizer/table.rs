@@ -255,25 +255,6 @@ impl Table {
         self.slot(id).has(PRESENT)
     }
 
-    /// Whether a token differs where it comes first.
-    pub fn is_positional(&self) -> bool {
-        self.cut.is_some() || !self.first.is_empty()
-    }
-
-    /// Whether the id gives a text that does not depend on its neighbours, unless it comes first.
-    pub fn is_whole(&self, id: u32, options: DecodeOptions) -> bool {
-        self.slot(id).0 >> 56 & (PRESENT | PARTIAL | hidden(options)) == PRESENT
-    }
-
-    /// What a token gives unless it comes first, and whether that is text by itself; `None` if it is left out by some options,
-    /// or is a byte of a run.
-    pub fn form(&self, id: u32) -> Option<(&[u8], bool)> {
-        let slot = self.slot(id);
-        let form = self.bytes.get(slot.start()..)?.get(..slot.len())?;
-        let is_settled = slot.0 >> 56 & (PRESENT | BYTE | SPECIAL) == PRESENT;
-        is_settled.then_some((form, !slot.has(PARTIAL)))
-    }
-
     /// Whether each of some ids decodes to a token.
     pub fn contains_all(&self, ids: &[u32]) -> bool {
         for &id in ids {
@@ -304,11 +285,6 @@ impl Table {
             out.copy_within(start + cut.., start);
             out.truncate(out.len() - cut);
         }
-    }
-
-    /// The same for ids that stand behind others which give a text.
-    pub fn decode_inner(&self, ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {
-        self.walk(ids, hidden(options), false, out);
     }
 
     /// Written out by hand, so that it is as fast in builds for size.
@@ -373,6 +349,34 @@ impl Table {
         if run != NONE {
             close_run(run, out);
         }
+    }
+}
+
+/// What cells are made of.
+#[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
+impl Table {
+    /// Whether a token differs where it comes first.
+    pub fn is_positional(&self) -> bool {
+        self.cut.is_some() || !self.first.is_empty()
+    }
+
+    /// Whether the id gives a text that does not depend on its neighbours, unless it comes first.
+    pub fn is_whole(&self, id: u32, options: DecodeOptions) -> bool {
+        self.slot(id).0 >> 56 & (PRESENT | PARTIAL | hidden(options)) == PRESENT
+    }
+
+    /// What a token gives unless it comes first, and whether that is text by itself; `None` if it is left out by some options,
+    /// or is a byte of a run.
+    pub fn form(&self, id: u32) -> Option<(&[u8], bool)> {
+        let slot = self.slot(id);
+        let form = self.bytes.get(slot.start()..)?.get(..slot.len())?;
+        let is_settled = slot.0 >> 56 & (PRESENT | BYTE | SPECIAL) == PRESENT;
+        is_settled.then_some((form, !slot.has(PARTIAL)))
+    }
+
+    /// What [`Table::decode_into`] appends for ids that stand behind others which give a text.
+    pub fn decode_inner(&self, ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {
+        self.walk(ids, hidden(options), false, out);
     }
 }
 

@@ -61,11 +61,11 @@ export class Memory {
   /**
    * @param {number} form
    * @param {number} start
-   * @param {number} length Of bytes, or of units of two bytes.
+   * @param {number} length In bytes.
    */
   text(form, start, length) {
     if (this.#bytes.length === 0) this.#renew();
-    const end = form <= ASCII ? start + length : start + length * 2;
+    const end = start + length;
     try {
       if (form === UTF8) return utf8.decode(this.#bytes.subarray(start, end));
       if (this.#slices) return form === ASCII ? this.#slices.latin1Slice(start, end) : this.#slices.ucs2Slice(start, end);

@@ -305,7 +305,7 @@ export class Tokenizer {
   }
 
   /**
-   * Decodes in WebAssembly; gives how many bytes or units there are at the address in the result.
+   * Decodes in WebAssembly; gives how many bytes there are at the address in the result.
    *
    * @param {TokenIds} ids
    * @param {boolean} skip

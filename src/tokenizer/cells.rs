@@ -1,25 +1,28 @@
 //! Texts as JavaScript keeps them: one byte a character while all of them are ASCII, UTF-16 from the first other one on.
 //!
-//! A token that fits into sixteen bytes has a cell at its id, filled when it is first seen: one load, one store. What
-//! has no cell is decoded by the table, in stretches that end before a token which is text by itself: there no character
-//! and no run of byte tokens goes on.
+//! A token that fits into sixteen bytes has a cell at its id, filled when it is first seen: one load, one store or two.
+//! What has no cell is decoded by the table, in stretches that end before a token which is text by itself: no character
+//! and no run of byte tokens goes on from there.
 
 use super::table::Table;
 use super::{DecodeOptions, Tokenizer, Vocabulary};
 
+/// Longer texts are made without cells: in UTF-16 they take twice the memory.
+const MOST_BYTES: usize = 64 << 20;
+
 /// So many ids are decoded between two looks at the room.
 const BATCH: usize = 64;
 
-/// Most characters of a batch of cells, as a mask of places in a window.
-const MOST: usize = BATCH * CELL - 1;
-
-/// What is written at a place of a window.
+/// Bytes of a cell; as many characters are written at a time.
 const CELL: usize = 16;
 
-/// A window of a buffer, in which every place under the mask has room for a cell.
-const WINDOW: usize = MOST + CELL;
+/// A mask for the places that a batch of cells is written to.
+const PLACES: usize = BATCH * CELL * 2 - 1;
 
-/// A cell's last byte: how many characters it has, and what they are. Zero: it is not filled, or can never be.
+/// Room for a batch: at every place there is some for a cell in UTF-16.
+const WINDOW: usize = PLACES + CELL * 2;
+
+/// A cell's last byte: how many characters it has, and what they are. Zero: it is not filled, or never will be.
 const LAST: usize = CELL - 1;
 const COUNT: u8 = 15;
 const ASCII: u8 = 16;
@@ -29,33 +32,30 @@ const RAW: u8 = 64;
 /// Most units of UTF-16 in a cell.
 const UNITS: usize = 7;
 
-/// What a token gives: up to fifteen bytes of ASCII, or that are no text by themselves; or seven units of UTF-16, little endian.
+/// What a token gives: up to fifteen bytes of ASCII, or that are no text by themselves; or seven units of UTF-16.
 type Cell = [u8; CELL];
 
-/// A text, and what makes the next one fast. Sixteen bytes for each id of the vocabulary, once something was decoded.
+/// A text, and what makes the next one fast: sixteen bytes for each id of the vocabulary, once something was decoded.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
     cells: Vec<Cell>,
-    /// Both are filled up to `len` and have zeros or an older text behind.
-    ascii: Vec<u8>,
-    utf16: Vec<u16>,
-    is_utf16: bool,
+    /// The text up to `len`, and behind it anything.
+    text: Vec<u8>,
     len: usize,
+    is_utf16: bool,
     /// The bytes of a stretch.
     raw: Vec<u8>,
 }
 
-/// Longer texts are made without cells: in UTF-16 they take twice the memory.
-const MOST_BYTES: usize = 64 << 20;
-
 impl Tokenizer {
-    /// The text as JavaScript keeps it, the fastest way; `None` if there is none for this tokenizer or so many ids.
+    /// Decodes to ASCII or, as is told, to UTF-16 in little endian, the fastest way; `None` if there is none for this
+    /// tokenizer or so many ids.
     pub(crate) fn decode_cells<'a>(
         &self,
         ids: &[u32],
         options: DecodeOptions,
         cells: &'a mut Cells,
-    ) -> Option<Text<'a>> {
+    ) -> Option<(&'a [u8], bool)> {
         match &self.vocabulary {
             Vocabulary::Table(table) if !self.cleans_up && !self.may_exceed(ids, MOST_BYTES) => {
                 Some(cells.decode(table, ids, options))
@@ -73,27 +73,19 @@ impl Tokenizer {
     }
 }
 
-/// A decoded text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Text<'a> {
-    Ascii(&'a [u8]),
-    Utf16(&'a [u16]),
-}
-
 impl Cells {
     /// Decodes ids with the table that all earlier ones were decoded with.
-    pub(super) fn decode(&mut self, table: &Table, ids: &[u32], options: DecodeOptions) -> Text<'_> {
+    pub(super) fn decode(&mut self, table: &Table, ids: &[u32], options: DecodeOptions) -> (&[u8], bool) {
         if self.cells.is_empty() {
             self.cells.resize(table.near, [0; CELL]);
         }
         (self.len, self.is_utf16) = (0, false);
-        let mut rest = if table.is_positional() { self.head(table, ids, options) } else { ids };
+        let mut rest = ids;
+        if table.is_positional() {
+            rest = self.stretch(table, rest, true, options);
+        }
         loop {
-            rest = if self.is_utf16 {
-                walk(&self.cells, rest, &mut self.utf16, &mut self.len)
-            } else {
-                walk(&self.cells, rest, &mut self.ascii, &mut self.len)
-            };
+            rest = if self.is_utf16 { self.walk::<true>(rest) } else { self.walk::<false>(rest) };
             let Some(&id) = rest.first() else { break };
             let kind = self.fill(table, id);
             if kind == UTF16 {
@@ -101,72 +93,73 @@ impl Cells {
             } else if kind != ASCII {
                 rest = match self.raw_cells(table, rest) {
                     Some(behind) => behind,
-                    None => self.stretch(table, rest, options),
+                    None => self.stretch(table, rest, false, options),
                 };
             }
         }
-        if self.is_utf16 {
-            Text::Utf16(self.utf16.get(..self.len).unwrap_or_default())
-        } else {
-            Text::Ascii(self.ascii.get(..self.len).unwrap_or_default())
-        }
+        (self.text.get(..self.len).unwrap_or_default(), self.is_utf16)
     }
 
-    /// Decodes as many of the first ids as it takes to know what comes first, and gives the others.
-    fn head<'a>(&mut self, table: &Table, ids: &'a [u32], options: DecodeOptions) -> &'a [u32] {
-        let mut end = 0;
-        self.raw.clear();
-        while self.raw.is_empty() && end < ids.len() {
-            end = stretch(table, ids, end * 2 + 1, options);
-            table.decode_into(ids.get(..end).unwrap_or_default(), options, &mut self.raw);
-        }
-        self.append();
-        ids.get(end..).unwrap_or_default()
-    }
-
-    /// Decodes the first id, and those behind it up to one that is text by itself; gives the others.
-    fn stretch<'a>(&mut self, table: &Table, ids: &'a [u32], options: DecodeOptions) -> &'a [u32] {
-        let end = stretch(table, ids, 1, options);
-        self.raw.clear();
-        table.decode_inner(ids.get(..end).unwrap_or_default(), options, &mut self.raw);
-        self.append();
-        ids.get(end..).unwrap_or_default()
-    }
-
-    /// What a cell holds: `ASCII`, `UTF16` or `RAW`; zero if the id has none.
+    /// Appends the tokens of the ids up to the first that has no cell of the kind; gives that and those behind it.
     #[inline(never)]
-    fn fill(&mut self, table: &Table, id: u32) -> u8 {
-        let Some(cell) = self.cells.get_mut(id as usize) else { return 0 };
-        if cell[LAST] == 0
-            && let Some((form, is_whole)) = table.form(id)
-            && let Some(filled) = filled(form, is_whole)
-        {
-            *cell = filled;
-        }
-        cell[LAST] & !COUNT
-    }
-
-    /// Goes on in UTF-16.
-    #[inline(never)]
-    fn widen(&mut self) {
-        if self.is_utf16 {
-            return;
-        }
-        self.is_utf16 = true;
-        let mut at = 0;
-        while at < self.len {
-            // Behind the last character stand some that are no part of the text.
-            let from = self.ascii.get(at..).and_then(|rest| rest.first_chunk::<CELL>());
-            let to = window(&mut self.utf16, at).and_then(|window| window.first_chunk_mut());
-            if let (Some(from), Some(to)) = (from, to) {
-                spread(from, false, to);
+    fn walk<'a, const TO_UTF16: bool>(&mut self, mut ids: &'a [u32]) -> &'a [u32] {
+        let kinds = if TO_UTF16 { ASCII | UTF16 } else { ASCII };
+        while !ids.is_empty() {
+            let batch = ids.get(..BATCH).unwrap_or(ids);
+            let Some(window) = room(&mut self.text, self.len).first_chunk_mut::<WINDOW>() else { break };
+            let (mut at, mut done) = (0, 0);
+            for &id in batch {
+                let Some(cell) = self.cells.get(id as usize) else { break };
+                let last = cell[LAST];
+                if last & kinds == 0 {
+                    break;
+                }
+                let Some(to) = window.get_mut(at & PLACES..).and_then(|rest| rest.first_chunk_mut()) else { break };
+                let count = usize::from(last & COUNT);
+                if TO_UTF16 {
+                    spread(cell, last & UTF16 != 0, to);
+                    at += count * 2;
+                } else {
+                    if let Some(to) = to.first_chunk_mut() {
+                        *to = *cell;
+                    }
+                    at += count;
+                }
+                done += 1;
             }
-            at += CELL;
+            self.len += at;
+            let is_done = done == batch.len();
+            ids = ids.get(done..).unwrap_or_default();
+            if !is_done {
+                break;
+            }
+        }
+        ids
+    }
+
+    /// Decodes the first ids, as many as it takes to know what they give, and gives the others.
+    fn stretch<'a>(&mut self, table: &Table, ids: &'a [u32], is_first: bool, options: DecodeOptions) -> &'a [u32] {
+        self.raw.clear();
+        let mut end = 0;
+        loop {
+            end = end * 2 + 1;
+            while let Some(&id) = ids.get(end)
+                && !table.is_whole(id, options)
+            {
+                end += 1;
+            }
+            let (some, rest) = ids.split_at_checked(end).unwrap_or((ids, &[]));
+            table.decode_part(some, is_first, options, &mut self.raw);
+            // What comes first is known when there is a text.
+            if !is_first || !self.raw.is_empty() || rest.is_empty() {
+                self.append();
+                return rest;
+            }
         }
     }
 
-    /// Appends the bytes in cells of the first ids, up to the first one that has other cells; gives that and those behind it.
-    /// `None` if there is no cell for one of them.
+    /// Appends what is in cells as bytes, up to the first id that has another cell; gives that and those behind it. `None`
+    /// if there is no cell for one of them.
     fn raw_cells<'a>(&mut self, table: &Table, mut ids: &'a [u32]) -> Option<&'a [u32]> {
         self.raw.clear();
         while let Some((&id, rest)) = ids.split_first() {
@@ -184,50 +177,102 @@ impl Cells {
         Some(ids)
     }
 
+    /// What a cell holds: `ASCII`, `UTF16` or `RAW`; zero if the id has none.
+    #[inline(never)]
+    fn fill(&mut self, table: &Table, id: u32) -> u8 {
+        let Some(cell) = self.cells.get_mut(id as usize) else { return 0 };
+        if cell[LAST] == 0
+            && let Some((form, is_whole)) = table.form(id)
+        {
+            // As many units as a cell can hold are no more bytes of UTF-8 than these.
+            let mut filled = [0; 3 * UNITS * 2];
+            let mut count = form.len();
+            let mut kind = if is_whole { ASCII } else { RAW };
+            let mut most = LAST;
+            if is_whole && !is_ascii(form) {
+                (kind, most) = (UTF16, UNITS);
+                count = if count * 2 > filled.len() { CELL } else { read_lossy(form, &mut filled) / 2 };
+            } else if let Some(to) = filled.get_mut(..count) {
+                to.copy_from_slice(form);
+            }
+            if count <= most {
+                filled[LAST] = kind | count as u8;
+                if let Some(filled) = filled.first_chunk() {
+                    *cell = *filled;
+                }
+            }
+        }
+        cell[LAST] & !COUNT
+    }
+
+    /// Goes on in UTF-16.
+    #[inline(never)]
+    fn widen(&mut self) {
+        if self.is_utf16 {
+            return;
+        }
+        self.is_utf16 = true;
+        // From the end on, so that nothing is written over before it is read.
+        let mut at = self.len.next_multiple_of(CELL);
+        self.len *= 2;
+        room(&mut self.text, self.len);
+        while at > 0 {
+            at -= CELL;
+            let from = self.text.get(at..).and_then(|rest| rest.first_chunk()).copied();
+            let to = self.text.get_mut(at * 2..).and_then(|rest| rest.first_chunk_mut());
+            if let (Some(from), Some(to)) = (from, to) {
+                spread(&from, false, to);
+            }
+        }
+    }
+
     /// Appends the lossy reading of the bytes of a stretch.
     #[inline(never)]
     fn append(&mut self) {
-        if !self.raw.is_ascii() {
+        if !is_ascii(&self.raw) {
             self.widen();
         }
+        let bytes = self.raw.len();
         // No byte makes more than one unit.
-        let count = self.raw.len();
-        if self.is_utf16 {
-            let room = room(&mut self.utf16, self.len, count);
-            self.len += room.map_or(0, |room| read_lossy(&self.raw, room));
-        } else if let Some(room) = room(&mut self.ascii, self.len, count) {
-            room.copy_from_slice(&self.raw);
-            self.len += count;
+        room(&mut self.text, self.len + bytes * 2);
+        if let Some(to) = self.text.get_mut(self.len..) {
+            if self.is_utf16 {
+                self.len += read_lossy(&self.raw, to);
+            } else if let Some(to) = to.get_mut(..bytes) {
+                to.copy_from_slice(&self.raw);
+                self.len += bytes;
+            }
         }
     }
 }
 
-/// A cell, if there is room in one.
-fn filled(form: &[u8], is_whole: bool) -> Option<Cell> {
-    let mut cell = [0; CELL];
-    let is_ascii = form.is_ascii();
-    if is_ascii || !is_whole {
-        cell.get_mut(..form.len()).filter(|_| form.len() < CELL)?.copy_from_slice(form);
-        cell[LAST] = form.len() as u8 | if is_whole { ASCII } else { RAW };
-        return Some(cell);
+/// What is behind a place in a buffer, at least a window.
+#[inline(never)]
+fn room(buffer: &mut Vec<u8>, at: usize) -> &mut [u8] {
+    let end = at + WINDOW;
+    if buffer.len() < end {
+        buffer.resize(end + end / 2, 0);
     }
-    let mut units = [0; 3 * UNITS];
-    let count = read_lossy(form, units.get_mut(..form.len())?);
-    for (two, unit) in cell.chunks_exact_mut(2).zip(units) {
-        two.copy_from_slice(&unit.to_le_bytes());
-    }
-    cell[LAST] = count as u8 | UTF16;
-    (count <= UNITS).then_some(cell)
+    buffer.get_mut(at..).unwrap_or_default()
 }
 
-/// Reads UTF-8 as `String::from_utf8_lossy` does: U+FFFD for as many bytes as begin a character. Gives how many units of
-/// UTF-16 there are; it takes room for one a byte.
-fn read_lossy(bytes: &[u8], to: &mut [u16]) -> usize {
+#[inline(never)]
+fn is_ascii(bytes: &[u8]) -> bool {
+    let mut all = 0;
+    for &byte in bytes {
+        all |= byte;
+    }
+    all < 0x80
+}
+
+/// Reads UTF-8 as `String::from_utf8_lossy` does: U+FFFD for as many bytes as begin a character. Gives how many bytes of
+/// UTF-16 there are; it takes room for one unit a byte.
+fn read_lossy(bytes: &[u8], to: &mut [u8]) -> usize {
     let (mut at, mut count) = (0, 0);
     let mut put = |unit: u32| {
-        if let Some(to) = to.get_mut(count) {
-            *to = unit as u16;
-            count += 1;
+        if let Some(to) = to.get_mut(count..).and_then(|rest| rest.first_chunk_mut()) {
+            *to = (unit as u16).to_le_bytes();
+            count += 2;
         }
     };
     while let Some(&first) = bytes.get(at) {
@@ -271,113 +316,36 @@ fn read_lossy(bytes: &[u8], to: &mut [u16]) -> usize {
     count
 }
 
-/// How many of the ids, at least so many, come before one whose token is text by itself.
-fn stretch(table: &Table, ids: &[u32], least: usize, options: DecodeOptions) -> usize {
-    let mut end = least.min(ids.len());
-    while let Some(&id) = ids.get(end)
-        && !table.is_whole(id, options)
-    {
-        end += 1;
-    }
-    end
-}
-
-/// So many characters of a buffer from a place on, whatever they are.
-fn room<T: Default + Copy>(buffer: &mut Vec<T>, at: usize, count: usize) -> Option<&mut [T]> {
-    let end = at + count;
-    if buffer.len() < end {
-        buffer.resize(end + end / 2, T::default());
-    }
-    buffer.get_mut(at..end)
-}
-
-/// Room for a batch.
-fn window<T: Default + Copy>(buffer: &mut Vec<T>, at: usize) -> Option<&mut [T; WINDOW]> {
-    room(buffer, at, WINDOW)?.first_chunk_mut()
-}
-
-/// What cells are written to.
-trait Unit: Default + Copy {
-    /// The kinds of cells that it takes.
-    const TAKES: u8;
-
-    fn put(cell: &Cell, to: &mut [Self; CELL]);
-}
-
-impl Unit for u8 {
-    const TAKES: u8 = ASCII;
-
-    #[inline(always)]
-    fn put(cell: &Cell, to: &mut [u8; CELL]) {
-        *to = *cell;
-    }
-}
-
-impl Unit for u16 {
-    const TAKES: u8 = ASCII | UTF16;
-
-    #[inline(always)]
-    fn put(cell: &Cell, to: &mut [u16; CELL]) {
-        spread(cell, cell[LAST] & UTF16 != 0, to);
-    }
-}
-
-/// Appends the tokens of the ids up to the first whose cell cannot be written; gives that and those behind it.
-#[inline(never)]
-fn walk<'a, T: Unit>(cells: &[Cell], mut ids: &'a [u32], out: &mut Vec<T>, len: &mut usize) -> &'a [u32] {
-    while !ids.is_empty() {
-        let Some(window) = window(out, *len) else { break };
-        let batch = ids.get(..BATCH).unwrap_or(ids);
-        let mut at = 0;
-        let mut done = 0;
-        for &id in batch {
-            let Some(cell) = cells.get(id as usize) else { break };
-            let last = cell[LAST];
-            if last & T::TAKES == 0 {
-                break;
-            }
-            if let Some(to) = window.get_mut(at & MOST..).and_then(|rest| rest.first_chunk_mut()) {
-                T::put(cell, to);
-            }
-            at += usize::from(last & COUNT);
-            done += 1;
-        }
-        *len += at;
-        let all = done == batch.len();
-        ids = ids.get(done..).unwrap_or_default();
-        if !all {
-            break;
-        }
-    }
-    ids
-}
-
-/// Writes sixteen bytes as as many characters, or as eight that they are, with some more behind.
+/// Writes sixteen bytes as as many units of UTF-16, or as the eight that they are, with anything behind.
 #[cfg(target_feature = "simd128")]
 #[inline(always)]
-fn spread(bytes: &Cell, is_utf16: bool, to: &mut [u16; CELL]) {
+fn spread(cell: &Cell, is_utf16: bool, to: &mut [u8; CELL * 2]) {
     use core::arch::wasm32::{
-        i16x8_extend_high_u8x16, i16x8_extend_low_u8x16, i16x8_extract_lane, i16x8_splat, u64x2, v128_bitselect,
+        i16x8_extend_high_u8x16, i16x8_extend_low_u8x16, i16x8_splat, u64x2, u64x2_extract_lane, v128_bitselect,
     };
-    let (low, high) = bytes.split_at(CELL / 2);
+    let (low, high) = cell.split_at(CELL / 2);
     let word = |half: &[u8]| half.first_chunk().map_or(0, |word| u64::from_le_bytes(*word));
     let bytes = u64x2(word(low), word(high));
     let first = v128_bitselect(bytes, i16x8_extend_low_u8x16(bytes), i16x8_splat(-i16::from(is_utf16)));
     let second = i16x8_extend_high_u8x16(bytes);
-    macro_rules! store {
-        ($($lane:literal)*) => {$(
-            to[$lane] = i16x8_extract_lane::<$lane>(first) as u16;
-            to[$lane + 8] = i16x8_extract_lane::<$lane>(second) as u16;
-        )*};
-    }
-    store!(0 1 2 3 4 5 6 7);
+    let mut put = |at: usize, word: u64| {
+        if let Some(to) = to.get_mut(at..).and_then(|rest| rest.first_chunk_mut()) {
+            *to = word.to_le_bytes();
+        }
+    };
+    put(0, u64x2_extract_lane::<0>(first));
+    put(8, u64x2_extract_lane::<1>(first));
+    put(16, u64x2_extract_lane::<0>(second));
+    put(24, u64x2_extract_lane::<1>(second));
 }
 
 #[cfg(not(target_feature = "simd128"))]
-fn spread(bytes: &Cell, is_utf16: bool, to: &mut [u16; CELL]) {
-    for (at, to) in to.iter_mut().enumerate() {
-        let low = |at: usize| u16::from(bytes.get(at).copied().unwrap_or(0));
-        *to = if is_utf16 { low(2 * at) | low(2 * at + 1) << 8 } else { low(at) };
+fn spread(cell: &Cell, is_utf16: bool, to: &mut [u8; CELL * 2]) {
+    for (two, &byte) in to.chunks_exact_mut(2).zip(cell) {
+        two.copy_from_slice(&[byte, 0]);
+    }
+    if is_utf16 {
+        to[..CELL].copy_from_slice(cell);
     }
 }
 
@@ -388,9 +356,9 @@ mod tests {
 
     #[track_caller]
     fn check(bytes: &[u8]) {
-        let mut units = vec![0; bytes.len()];
+        let mut units = vec![0; bytes.len() * 2];
         let count = read_lossy(bytes, &mut units);
-        let expected: Vec<u16> = String::from_utf8_lossy(bytes).encode_utf16().collect();
+        let expected: Vec<u8> = String::from_utf8_lossy(bytes).encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert_eq!(units.get(..count), Some(expected.as_slice()), "{bytes:x?}");
     }
 

@@ -23,7 +23,7 @@ use chain::Chain;
 use table::Table;
 
 #[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
-pub(crate) use cells::{Cells, Text};
+pub(crate) use cells::Cells;
 pub use set::TokenizerSet;
 
 use crate::json::joined;

@@ -11,7 +11,7 @@ use crate::json::{Json, Object, parse};
 use crate::report::Value;
 #[cfg(feature = "general")]
 use crate::tokenizer::EncodeOptions;
-use crate::tokenizer::{Cells, Compat, DecodeOptions, Engine, LoadOptions, Text, Tokenizer};
+use crate::tokenizer::{Cells, Compat, DecodeOptions, Engine, LoadOptions, Tokenizer};
 use crate::{Error, ErrorCode};
 
 /// A loaded tokenizer, and buffers through which ids come in and texts go out without a copy at the boundary.
@@ -55,7 +55,7 @@ impl TokenizerCore {
     }
 
     /// Decodes the first `count` ids that were written to the address of [`TokenizerCore::reserve`], to bytes or to the
-    /// form that is read the fastest; gives how many bytes or units there are at the address of
+    /// form that is read the fastest; gives how many bytes there are at the address of
     /// [`TokenizerCore::result`]. `usize::MAX` if they would be too many.
     pub fn decode(&self, count: usize, skip_special_tokens: bool, as_bytes: bool) -> usize {
         let ids = self.ids.borrow();
@@ -64,22 +64,21 @@ impl TokenizerCore {
         let mut cells = self.cells.borrow_mut();
         let text = if as_bytes { None } else { self.tokenizer.decode_cells(ids, options, &mut cells) };
         match text {
-            Some(Text::Ascii(text)) => self.leave(text.as_ptr() as usize, 1, text.len()),
-            Some(Text::Utf16(text)) => self.leave(text.as_ptr() as usize, 2, text.len()),
+            Some((text, is_utf16)) => self.leave(text, 1 + usize::from(is_utf16)),
             None if self.tokenizer.may_exceed(ids, MOST_BYTES) => usize::MAX,
             None => {
                 let mut bytes = self.bytes.borrow_mut();
                 bytes.clear();
                 self.tokenizer.decode_into(ids, options, &mut bytes);
-                self.leave(bytes.as_ptr() as usize, 0, bytes.len())
+                self.leave(&bytes, 0)
             }
         }
     }
 
-    fn leave(&self, address: usize, form: usize, length: usize) -> usize {
-        self.result[0].set(address);
+    fn leave(&self, bytes: &[u8], form: usize) -> usize {
+        self.result[0].set(bytes.as_ptr() as usize);
         self.result[1].set(form);
-        length
+        bytes.len()
     }
 
     /// Whether the id gives the same text wherever it stands, which is no part of a character.

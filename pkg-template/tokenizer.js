@@ -59,6 +59,8 @@ const MAX_IDS = 64 << 20;
 const MAX_BYTES = 2 ** 30;
 /** What the core gives for more bytes than that. */
 const TOO_MANY = 2 ** 32 - 1;
+/** What the core adds to the form of a text that one id gives wherever it stands. */
+const WHOLE = 4;
 /** Most ids of a run for which strings are put together; more are decoded faster in WebAssembly. */
 const SHORT = 6;
 /** Room is made for so many ids at first. */
@@ -88,11 +90,9 @@ export class Tokenizer {
   /** Of all tokens, and without those that are skipped. */
   #strings = new Strings();
   #shown = new Strings();
-  /** How many ids there is room for in the memory, and where: at words. */
+  /** How many ids there is room for in the memory, and where, in words: behind the two words of a result. */
   #room = 0;
   #start = 0;
-  /** Where the core says what it decoded. */
-  #result = 0;
 
   static {
     construct = (core, instance, sha256) => new Tokenizer(CREATE, core, instance, sha256);
@@ -203,7 +203,7 @@ export class Tokenizer {
    */
   decodeBytes(ids, options) {
     const length = this.#run(ids, skips(options), true);
-    return this.#memory.bytes(this.#memory.words[this.#result], length).slice();
+    return this.#memory.bytes(this.#memory.words[this.#start], length).slice();
   }
 
   /**
@@ -284,10 +284,9 @@ export class Tokenizer {
   /** The text of a short run, whose strings are kept for the next one. @param {TokenIds} ids @param {boolean} skip */
   #learn(ids, skip) {
     const text = this.#read(ids, skip);
-    const core = this.#alive();
     (skip ? this.#shown : this.#strings).learn(ids, (id) => {
       const string = this.#read([id], skip);
-      return core.isWhole(id, skip) ? string : new Alone(string);
+      return this.#memory.words[this.#start + 1] & WHOLE ? string : new Alone(string);
     });
     return text;
   }
@@ -296,7 +295,7 @@ export class Tokenizer {
   #read(ids, skip) {
     const length = this.#run(ids, skip, false);
     const { words } = this.#memory;
-    return this.#memory.text(words[this.#result + 1], words[this.#result], length);
+    return this.#memory.text(words[this.#start + 1] & ~WHOLE, words[this.#start], length);
   }
 
   #alive() {
@@ -315,7 +314,7 @@ export class Tokenizer {
     const core = this.#alive();
     const count = countIds(ids);
     if (count > this.#room) this.#reserve(core, count);
-    writeIds(ids, this.#memory.words, this.#start);
+    writeIds(ids, this.#memory.words, this.#start + 2);
     try {
       const length = core.decode(count, skip, asBytes);
       if (length !== TOO_MANY) return length;
@@ -331,7 +330,6 @@ export class Tokenizer {
     const room = Math.max(count, LEAST_ROOM);
     try {
       this.#start = core.reserve(room) >>> 2;
-      this.#result = core.result() >>> 2;
     } catch (error) {
       throw asToken2TextError(error);
     }

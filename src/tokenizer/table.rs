@@ -15,6 +15,12 @@ const WIDE: usize = 16;
 /// So many tokens are copied between two looks at the room in the output.
 const BATCH: usize = 64;
 
+/// A mask for the places that a batch is written to.
+const PLACES: usize = BATCH * WIDE - 1;
+
+/// Room for a batch: at every place there is some for a piece.
+const WINDOW: usize = PLACES + WIDE;
+
 /// The id decodes to a token.
 const PRESENT: u64 = 1;
 /// `skip_special_tokens` leaves it out.
@@ -280,7 +286,6 @@ impl Table {
 
     /// The same for ids that stand behind others which give a text, if they are not the first.
     pub fn decode_part(&self, ids: &[u32], is_first: bool, options: DecodeOptions, out: &mut Vec<u8>) {
-        // One bit of a slot hides it; which one, is settled here.
         let hidden = hidden(options);
         let start = out.len();
         // A guess for most texts; beyond it, the buffer grows as it must.
@@ -303,68 +308,72 @@ impl Table {
         }
     }
 
-    /// Written out by hand, so that it is as fast in builds for size.
+    /// Appends the tokens of the ids, where `is_first` says so in the form of one that comes first. Written out by hand, so
+    /// that it is as fast in builds for size.
     fn walk(&self, mut ids: &[u32], hidden: u64, is_first: bool, out: &mut Vec<u8>) {
-        const NONE: usize = usize::MAX;
-        let mask = (PRESENT | hidden) << 56;
-        // Where the run that is open began; runs are checked when they end.
-        let mut run = NONE;
+        let mask = (PRESENT | BYTE | hidden) << 56;
+        let near = self.slots.get(..self.near).unwrap_or_default();
         if is_first {
-            loop {
-                let Some((&id, rest)) = ids.split_first() else { return };
-                ids = rest;
-                if self.slot(id).0 & mask == PRESENT << 56 {
-                    let slot = self.position(id).and_then(|at| self.first.get(at)).copied().unwrap_or_default();
-                    if slot.has(BYTE) {
-                        run = out.len();
-                    }
-                    let form = self.bytes.get(slot.start()..slot.start() + slot.len());
-                    out.extend_from_slice(form.unwrap_or_default());
+            ids = self.step(ids, &self.first, hidden, out);
+        }
+        // Behind `end`, the output has zeros to write over.
+        let mut end = out.len();
+        while !ids.is_empty() {
+            let batch = ids.get(..BATCH).unwrap_or(ids);
+            let Some(window) = make_room(end, out) else { break };
+            let (mut at, mut done) = (0, 0);
+            for &id in batch {
+                let Some(slot) = near.get(id as usize) else { break };
+                let len = slot.len();
+                if slot.0 & mask != PRESENT << 56 || len > WIDE {
                     break;
                 }
+                let from = self.bytes.get(slot.start()..).and_then(|rest| rest.first_chunk::<WIDE>());
+                let to = window.get_mut(at & PLACES..).and_then(|rest| rest.first_chunk_mut());
+                let (Some(from), Some(to)) = (from, to) else { break };
+                *to = *from;
+                at += len;
+                done += 1;
+            }
+            end += at;
+            let is_done = done == batch.len();
+            ids = ids.get(done..).unwrap_or_default();
+            if !is_done {
+                out.truncate(end);
+                ids = self.step(ids, &self.slots, hidden, out);
+                end = out.len();
             }
         }
-        // Behind `at`, the output has zeros to write over.
-        let mut at = out.len();
-        for batch in ids.chunks(BATCH) {
-            make_room(at, out);
-            for &id in batch {
-                let slot = self.slot(id);
-                if slot.0 & mask != PRESENT << 56 {
-                    continue;
+        out.truncate(end);
+    }
+
+    /// Appends one token, its form the one among these slots, or a run of byte tokens; gives the ids behind.
+    #[cold]
+    #[inline(never)]
+    fn step<'a, 's>(&'s self, mut ids: &'a [u32], mut slots: &'s [Slot], hidden: u64, out: &mut Vec<u8>) -> &'a [u32] {
+        let mask = (PRESENT | hidden) << 56;
+        let start = out.len();
+        let mut is_run = false;
+        while let Some((&id, rest)) = ids.split_first() {
+            let slot = self.position(id).and_then(|at| slots.get(at)).copied().unwrap_or_default();
+            if slot.0 & mask == PRESENT << 56 {
+                let is_byte = slot.has(BYTE);
+                if is_run && !is_byte {
+                    break;
                 }
-                if slot.has(BYTE) != (run != NONE) {
-                    if run == NONE {
-                        run = at;
-                    } else {
-                        out.truncate(at);
-                        close_run(run, out);
-                        at = out.len();
-                        make_room(at, out);
-                        run = NONE;
-                    }
+                out.extend_from_slice(self.bytes.get(slot.start()..slot.start() + slot.len()).unwrap_or_default());
+                if !is_byte {
+                    return rest;
                 }
-                let (start, len) = (slot.start(), slot.len());
-                let from = self.bytes.get(start..).and_then(|rest| rest.first_chunk::<WIDE>());
-                let to = out.get_mut(at..).and_then(|rest| rest.first_chunk_mut::<WIDE>());
-                match (from, to) {
-                    (Some(from), Some(to)) if len <= WIDE => {
-                        *to = *from;
-                        at += len;
-                    }
-                    _ => {
-                        out.truncate(at);
-                        out.extend_from_slice(self.bytes.get(start..start + len).unwrap_or_default());
-                        at = out.len();
-                        make_room(at, out);
-                    }
-                }
+                is_run = true;
+                slots = &self.slots;
             }
+            ids = rest;
         }
-        out.truncate(at);
-        if run != NONE {
-            close_run(run, out);
+        if is_run {
+            close_run(start, out);
         }
+        ids
     }
 }
 
@@ -396,12 +405,14 @@ fn hidden(options: DecodeOptions) -> u64 {
     if options.skip_special_tokens { SPECIAL } else { 0 }
 }
 
-/// Makes the output so long that a batch of tokens fits behind `at`.
+/// Makes the output so long that a batch of tokens fits behind a place, and gives what is there.
 #[inline(never)]
-fn make_room(at: usize, out: &mut Vec<u8>) {
-    const ZEROS: [u8; BATCH * WIDE] = [0; BATCH * WIDE];
-    let missing = (at + ZEROS.len()).saturating_sub(out.len());
-    out.extend_from_slice(ZEROS.get(..missing).unwrap_or(&ZEROS));
+fn make_room(at: usize, out: &mut Vec<u8>) -> Option<&mut [u8; WINDOW]> {
+    let end = at + WINDOW;
+    if out.len() < end {
+        out.resize(end, 0);
+    }
+    out.get_mut(at..)?.first_chunk_mut()
 }
 
 /// Puts one U+FFFD for each byte of a run that is not UTF-8 as a whole.

@@ -1,6 +1,6 @@
 //! `TokenizerCore`: the tokenizer behind the JavaScript class `Tokenizer`.
 
-use std::cell::{Cell, RefCell};
+use std::cell::RefCell;
 use std::sync::Arc;
 
 use js_sys::Uint8Array;
@@ -18,10 +18,15 @@ use crate::{Error, ErrorCode};
 #[wasm_bindgen]
 pub struct TokenizerCore {
     pub(super) tokenizer: Arc<Tokenizer>,
-    ids: RefCell<Vec<u32>>,
-    bytes: RefCell<Vec<u8>>,
-    cells: RefCell<Cells>,
-    result: [Cell<usize>; 2],
+    buffers: RefCell<Buffers>,
+}
+
+#[derive(Default)]
+struct Buffers {
+    /// Two words for the result, then the ids.
+    words: Vec<u32>,
+    bytes: Vec<u8>,
+    cells: Cells,
 }
 
 #[wasm_bindgen]
@@ -29,62 +34,48 @@ impl TokenizerCore {
     /// Loads a tokenizer.json, or what [`TokenizerCore::pack`] gave. `options` is JSON: `compat`, `config` (text of tokenizer_config.json), `engine`.
     #[wasm_bindgen(constructor)]
     pub fn new(bytes: &[u8], options: &str) -> Result<TokenizerCore, JsValue> {
-        let tokenizer = Arc::new(load(bytes, options).map_err(to_js_error)?);
-        Ok(TokenizerCore {
-            tokenizer,
-            ids: RefCell::default(),
-            bytes: RefCell::default(),
-            cells: RefCell::default(),
-            result: Default::default(),
-        })
+        let tokenizer = load(bytes, options).map_err(to_js_error)?;
+        Ok(TokenizerCore { tokenizer: Arc::new(tokenizer), buffers: RefCell::default() })
     }
 
-    /// Makes room for ids; gives the address of the first, which is good until the next call.
+    /// Makes room for two words and so many ids behind them; gives the address, which is good until the next call.
     pub fn reserve(&self, count: usize) -> *const u32 {
-        let mut ids = self.ids.borrow_mut();
-        if ids.len() < count {
-            ids.resize(count, 0);
+        let words = &mut self.buffers.borrow_mut().words;
+        if words.len() < count + 2 {
+            words.resize(count + 2, 0);
         }
-        ids.as_ptr()
+        words.as_ptr()
     }
 
-    /// Where the last [`TokenizerCore::decode`] left two words: the address of what it decoded, and its form, `0` for bytes
-    /// whose lossy UTF-8 reading is the text, `1` for ASCII, `2` for UTF-16.
-    pub fn result(&self) -> *const usize {
-        self.result.as_ptr().cast()
-    }
-
-    /// Decodes the first `count` ids that were written to the address of [`TokenizerCore::reserve`], to bytes or to the
-    /// form that is read the fastest; gives how many bytes there are at the address of
-    /// [`TokenizerCore::result`]. `usize::MAX` if they would be too many.
+    /// Decodes the first `count` ids that were written behind the address of [`TokenizerCore::reserve`], to bytes or to the
+    /// form that is read the fastest; gives how many bytes that are, or `usize::MAX` if they would be too many.
+    ///
+    /// The two words are then their address, and their form: `0` for bytes whose lossy UTF-8 reading is the text, `1` for
+    /// ASCII, `2` for UTF-16; and `4` more if there is one id, which gives the same wherever it stands.
     pub fn decode(&self, count: usize, skip_special_tokens: bool, as_bytes: bool) -> usize {
-        let ids = self.ids.borrow();
-        let ids = ids.get(..count).unwrap_or(&ids);
+        let mut buffers = self.buffers.borrow_mut();
+        let Buffers { words, bytes, cells } = &mut *buffers;
+        let [address, form, ids @ ..] = words.as_mut_slice() else { return 0 };
+        let ids = ids.get(..count).unwrap_or_default();
         let options = DecodeOptions { skip_special_tokens };
-        let mut cells = self.cells.borrow_mut();
-        let text = if as_bytes { None } else { self.tokenizer.decode_cells(ids, options, &mut cells) };
-        match text {
-            Some((text, is_utf16)) => self.leave(text, 1 + usize::from(is_utf16)),
-            None if self.tokenizer.may_exceed(ids, MOST_BYTES) => usize::MAX,
+        let text = if as_bytes { None } else { self.tokenizer.decode_cells(ids, options, cells) };
+        let (text, kind) = match text {
+            Some((text, is_utf16)) => (text, 1 + u32::from(is_utf16)),
+            None if self.tokenizer.may_exceed(ids, MOST_BYTES) => return usize::MAX,
             None => {
-                let mut bytes = self.bytes.borrow_mut();
                 bytes.clear();
-                self.tokenizer.decode_into(ids, options, &mut bytes);
-                self.leave(&bytes, 0)
+                self.tokenizer.decode_into(ids, options, bytes);
+                (bytes.as_slice(), 0)
             }
+        };
+        *form = kind;
+        if let [id] = ids
+            && self.tokenizer.is_whole(*id, options)
+        {
+            *form += 4;
         }
-    }
-
-    fn leave(&self, bytes: &[u8], form: usize) -> usize {
-        self.result[0].set(bytes.as_ptr() as usize);
-        self.result[1].set(form);
-        bytes.len()
-    }
-
-    /// Whether the id gives the same text wherever it stands, which is no part of a character.
-    #[wasm_bindgen(js_name = isWhole)]
-    pub fn is_whole(&self, id: u32, skip_special_tokens: bool) -> bool {
-        self.tokenizer.is_whole(id, DecodeOptions { skip_special_tokens })
+        *address = text.as_ptr() as u32;
+        text.len()
     }
 
     /// The tokenizer as bytes that [`TokenizerCore::new`] takes, here or in another instance.

@@ -77,39 +77,60 @@ impl Cells {
     /// Decodes ids with the table that all earlier ones were decoded with.
     pub(super) fn decode(&mut self, table: &Table, ids: &[u32], options: DecodeOptions) -> (&[u8], bool) {
         if self.cells.is_empty() {
-            self.cells.resize(table.near, [0; CELL]);
+            self.cells = vec![[0; CELL]; table.near];
         }
-        (self.len, self.is_utf16) = (0, false);
-        let mut rest = ids;
-        if table.is_positional() {
-            rest = self.stretch(table, rest, true, options);
-        }
-        loop {
-            rest = if self.is_utf16 { self.walk::<true>(rest) } else { self.walk::<false>(rest) };
-            let Some(&id) = rest.first() else { break };
-            let kind = self.fill(table, id);
-            if kind == UTF16 {
-                self.widen();
-            } else if kind != ASCII {
-                rest = match self.raw_cells(table, rest) {
-                    Some(behind) => behind,
-                    None => self.stretch(table, rest, false, options),
-                };
-            }
+        self.is_utf16 = false;
+        if !self.try_all(table, ids, options) {
+            // Again from the start: what was ASCII is done faster anew than it is widened.
+            self.is_utf16 = true;
+            self.try_all(table, ids, options);
         }
         (self.text.get(..self.len).unwrap_or_default(), self.is_utf16)
+    }
+
+    /// Decodes to what is asked for; false if that is ASCII and there is something else.
+    fn try_all(&mut self, table: &Table, ids: &[u32], options: DecodeOptions) -> bool {
+        self.len = 0;
+        let mut rest = ids;
+        let mut is_first = table.is_positional();
+        while !rest.is_empty() {
+            if !is_first {
+                rest = if self.is_utf16 { self.walk::<true>(rest) } else { self.walk::<false>(rest) };
+                let Some(&id) = rest.first() else { break };
+                let kind = self.fill(table, id);
+                if kind != 0 && !self.is_utf16 && kind != ASCII {
+                    return false;
+                }
+                if kind == RAW
+                    && let Some(behind) = self.raw_cells(table, rest)
+                {
+                    rest = behind;
+                    continue;
+                }
+                if kind & (ASCII | UTF16) != 0 {
+                    continue;
+                }
+            }
+            rest = self.stretch(table, rest, is_first, options);
+            is_first = false;
+            if !self.append() {
+                return false;
+            }
+        }
+        true
     }
 
     /// Appends the tokens of the ids up to the first that has no cell of the kind; gives that and those behind it.
     #[inline(never)]
     fn walk<'a, const TO_UTF16: bool>(&mut self, mut ids: &'a [u32]) -> &'a [u32] {
         let kinds = if TO_UTF16 { ASCII | UTF16 } else { ASCII };
+        let cells = self.cells.as_slice();
         while !ids.is_empty() {
             let batch = ids.get(..BATCH).unwrap_or(ids);
             let Some(window) = room(&mut self.text, self.len).first_chunk_mut::<WINDOW>() else { break };
             let (mut at, mut done) = (0, 0);
             for &id in batch {
-                let Some(cell) = self.cells.get(id as usize) else { break };
+                let Some(cell) = cells.get(id as usize) else { break };
                 let last = cell[LAST];
                 if last & kinds == 0 {
                     break;
@@ -137,7 +158,7 @@ impl Cells {
         ids
     }
 
-    /// Decodes the first ids, as many as it takes to know what they give, and gives the others.
+    /// Decodes the first ids to bytes, as many as it takes to know what they give; gives the others.
     fn stretch<'a>(&mut self, table: &Table, ids: &'a [u32], is_first: bool, options: DecodeOptions) -> &'a [u32] {
         self.raw.clear();
         let mut end = 0;
@@ -149,10 +170,13 @@ impl Cells {
                 end += 1;
             }
             let (some, rest) = ids.split_at_checked(end).unwrap_or((ids, &[]));
-            table.decode_part(some, is_first, options, &mut self.raw);
+            if !is_first {
+                table.decode_odd(some, options, &mut self.raw);
+                return rest;
+            }
+            table.decode_into(some, options, &mut self.raw);
             // What comes first is known when there is a text.
-            if !is_first || !self.raw.is_empty() || rest.is_empty() {
-                self.append();
+            if !self.raw.is_empty() || rest.is_empty() {
                 return rest;
             }
         }
@@ -205,44 +229,20 @@ impl Cells {
         cell[LAST] & !COUNT
     }
 
-    /// Goes on in UTF-16.
+    /// Appends the lossy reading of the bytes of a stretch; false if only ASCII is asked for and they are not.
     #[inline(never)]
-    fn widen(&mut self) {
-        if self.is_utf16 {
-            return;
-        }
-        self.is_utf16 = true;
-        // From the end on, so that nothing is written over before it is read.
-        let mut at = self.len.next_multiple_of(CELL);
-        self.len *= 2;
-        room(&mut self.text, self.len);
-        while at > 0 {
-            at -= CELL;
-            let from = self.text.get(at..).and_then(|rest| rest.first_chunk()).copied();
-            let to = self.text.get_mut(at * 2..).and_then(|rest| rest.first_chunk_mut());
-            if let (Some(from), Some(to)) = (from, to) {
-                spread(&from, false, to);
-            }
-        }
-    }
-
-    /// Appends the lossy reading of the bytes of a stretch.
-    #[inline(never)]
-    fn append(&mut self) {
-        if !is_ascii(&self.raw) {
-            self.widen();
-        }
-        let bytes = self.raw.len();
+    fn append(&mut self) -> bool {
+        let bytes = self.raw.as_slice();
         // No byte makes more than one unit.
-        room(&mut self.text, self.len + bytes * 2);
-        if let Some(to) = self.text.get_mut(self.len..) {
-            if self.is_utf16 {
-                self.len += read_lossy(&self.raw, to);
-            } else if let Some(to) = to.get_mut(..bytes) {
-                to.copy_from_slice(&self.raw);
-                self.len += bytes;
-            }
+        room(&mut self.text, self.len + bytes.len() * 2);
+        let to = self.text.get_mut(self.len..).unwrap_or_default();
+        if self.is_utf16 {
+            self.len += read_lossy(bytes, to);
+        } else if let Some(to) = to.get_mut(..bytes.len()) {
+            to.copy_from_slice(bytes);
+            self.len += bytes.len();
         }
+        self.is_utf16 || is_ascii(bytes)
     }
 }
 
@@ -251,7 +251,11 @@ impl Cells {
 fn room(buffer: &mut Vec<u8>, at: usize) -> &mut [u8] {
     let end = at + WINDOW;
     if buffer.len() < end {
-        buffer.resize(end + end / 2, 0);
+        let mut longer = vec![0; end + end / 2];
+        if let (Some(to), Some(from)) = (longer.get_mut(..at), buffer.get(..at)) {
+            to.copy_from_slice(from);
+        }
+        *buffer = longer;
     }
     buffer.get_mut(at..).unwrap_or_default()
 }
@@ -277,20 +281,21 @@ fn read_lossy(bytes: &[u8], to: &mut [u8]) -> usize {
     };
     while let Some(&first) = bytes.get(at) {
         at += 1;
+        if first < 0x80 {
+            put(first.into());
+            continue;
+        }
         // How many bytes follow, and between which the first of them lies.
-        let (mut missing, mut low, mut high) = match first {
-            0..0x80 => {
-                put(first.into());
-                continue;
-            }
-            0xc2..=0xdf => (1, 0x80, 0xbf),
-            0xe0 => (2, 0xa0, 0xbf),
-            0xed => (2, 0x80, 0x9f),
-            0xe1..=0xef => (2, 0x80, 0xbf),
-            0xf0 => (3, 0x90, 0xbf),
-            0xf1..=0xf3 => (3, 0x80, 0xbf),
-            0xf4 => (3, 0x80, 0x8f),
-            _ => (0, 0, 0),
+        let mut missing = if matches!(first, 0xc2..=0xf4) { first.leading_ones() - 1 } else { 0 };
+        let mut low = match first {
+            0xe0 => 0xa0,
+            0xf0 => 0x90,
+            _ => 0x80,
+        };
+        let mut high = match first {
+            0xed => 0x9f,
+            0xf4 => 0x8f,
+            _ => 0xbf,
         };
         let mut code = u32::from(first) & (0x3f >> missing);
         let is_none = missing == 0;

@@ -281,19 +281,11 @@ impl Table {
     }
 
     pub fn decode_into(&self, ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {
-        self.decode_part(ids, true, options, out);
-    }
-
-    /// The same for ids that stand behind others which give a text, if they are not the first.
-    pub fn decode_part(&self, ids: &[u32], is_first: bool, options: DecodeOptions, out: &mut Vec<u8>) {
-        let hidden = hidden(options);
         let start = out.len();
         // A guess for most texts; beyond it, the buffer grows as it must.
         out.reserve(ids.len().saturating_mul(5).min(1 << 24) + BATCH * WIDE);
-        self.walk(ids, hidden, is_first && !self.first.is_empty(), out);
-        if let Some((content, count)) = self.cut
-            && is_first
-        {
+        self.walk(ids, hidden(options), out);
+        if let Some((content, count)) = self.cut {
             let mut buffer = [0; 4];
             let content: &[u8] = content.encode_utf8(&mut buffer).as_bytes();
             let mut cut = start;
@@ -308,12 +300,11 @@ impl Table {
         }
     }
 
-    /// Appends the tokens of the ids, where `is_first` says so in the form of one that comes first. Written out by hand, so
-    /// that it is as fast in builds for size.
-    fn walk(&self, mut ids: &[u32], hidden: u64, is_first: bool, out: &mut Vec<u8>) {
+    /// Written out by hand, so that it is as fast in builds for size.
+    fn walk(&self, mut ids: &[u32], hidden: u64, out: &mut Vec<u8>) {
         let mask = (PRESENT | BYTE | hidden) << 56;
         let near = self.slots.get(..self.near).unwrap_or_default();
-        if is_first {
+        if !self.first.is_empty() {
             ids = self.step(ids, &self.first, hidden, out);
         }
         // Behind `end`, the output has zeros to write over.
@@ -390,6 +381,13 @@ impl Table {
         self.slot(id).0 >> 56 & (PRESENT | PARTIAL | hidden(options)) == PRESENT
     }
 
+    /// Appends what [`Table::decode_into`] does for ids behind others, the fastest for one or a few of the odd ones.
+    pub fn decode_odd(&self, mut ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {
+        while !ids.is_empty() {
+            ids = self.step(ids, &self.slots, hidden(options), out);
+        }
+    }
+
     /// What a token gives unless it comes first, and whether that is text by itself; `None` if it is left out by some options,
     /// or is a byte of a run.
     pub fn form(&self, id: u32) -> Option<(&[u8], bool)> {
@@ -408,10 +406,9 @@ fn hidden(options: DecodeOptions) -> u64 {
 /// Makes the output so long that a batch of tokens fits behind a place, and gives what is there.
 #[inline(never)]
 fn make_room(at: usize, out: &mut Vec<u8>) -> Option<&mut [u8; WINDOW]> {
-    let end = at + WINDOW;
-    if out.len() < end {
-        out.resize(end, 0);
-    }
+    const ZEROS: [u8; WINDOW] = [0; WINDOW];
+    let missing = (at + WINDOW).saturating_sub(out.len());
+    out.extend_from_slice(ZEROS.get(..missing).unwrap_or(&ZEROS));
     out.get_mut(at..)?.first_chunk_mut()
 }
 

@@ -252,8 +252,8 @@ fn room(buffer: &mut Vec<u8>, at: usize) -> &mut [u8] {
     let end = at + WINDOW;
     if buffer.len() < end {
         let mut longer = vec![0; end + end / 2];
-        if let (Some(to), Some(from)) = (longer.get_mut(..at), buffer.get(..at)) {
-            to.copy_from_slice(from);
+        if let Some(to) = longer.get_mut(..buffer.len()) {
+            to.copy_from_slice(buffer);
         }
         *buffer = longer;
     }
@@ -403,6 +403,22 @@ mod tests {
             for start in 0..=end {
                 check(&text[start..end]);
             }
+        }
+    }
+
+    #[test]
+    fn what_is_longer_than_a_window_stands_behind_what_came_before() {
+        let (long, wide) = ("x".repeat(5000), "é".repeat(5000));
+        let vocab = format!(r#"{{"a":0,"{long}":1,"é":2,"{wide}":3}}"#);
+        let json = format!(r#"{{"decoder":{{"type":"Fuse"}},"model":{{"type":"BPE","merges":[],"vocab":{vocab}}}}}"#);
+        let tokenizer = Tokenizer::from_json(json.as_bytes()).expect("a tokenizer");
+        for ids in [vec![0, 1], vec![0, 1, 0, 1, 0], vec![0, 3], vec![0, 1, 2, 1, 3, 0], vec![2, 3, 3, 3, 2]] {
+            let options = DecodeOptions::default();
+            let mut cells = Cells::default();
+            let (text, is_utf16) = tokenizer.decode_cells(&ids, options, &mut cells).expect("a table");
+            let expected = tokenizer.decode(&ids, options);
+            let units: Vec<u8> = expected.encode_utf16().flat_map(u16::to_le_bytes).collect();
+            assert!(text == if is_utf16 { &units } else { expected.as_bytes() }, "{ids:?}");
         }
     }
 }

@@ -421,4 +421,35 @@ mod tests {
             assert!(text == if is_utf16 { &units } else { expected.as_bytes() }, "{ids:?}");
         }
     }
+
+    #[test]
+    fn whole_tokens_are_what_they_are_alone() {
+        let vocab = r#""a":0,"\u00e3\u0123":1,"\u00c3":2,"<0x41>":3,"<0xC3>":4,"\u2581b":5,"\u65e5":6,"":7"#;
+        let added = r#"{"id":8,"content":"</s>","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true}"#;
+        let (level, fallback) =
+            (r#"{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true}"#, r#"{"type":"ByteFallback"}"#);
+        let strip =
+            r#"{"type":"Sequence","decoders":[{"type":"Fuse"},{"type":"Strip","content":"a","start":1,"stop":0}]}"#;
+        let piece = r###"{"type":"WordPiece","prefix":"##","cleanup":true}"###;
+        // How many ids are whole: with special ones, and without.
+        for (decoder, whole) in
+            [(level, [7, 6]), (fallback, [7, 6]), (strip, [0, 0]), (piece, [0, 0]), ("null", [0, 0])]
+        {
+            let json = format!(
+                r#"{{"added_tokens":[{added}],"decoder":{decoder},"model":{{"type":"BPE","merges":[],"vocab":{{{vocab}}}}}}}"#
+            );
+            let tokenizer = Tokenizer::from_json(json.as_bytes()).unwrap_or_else(|error| panic!("{decoder}: {error}"));
+            for (skip_special_tokens, whole) in [(false, whole[0]), (true, whole[1])] {
+                let options = DecodeOptions { skip_special_tokens };
+                let ids: Vec<u32> = (0..12).filter(|&id| tokenizer.is_whole(id, options)).collect();
+                assert_eq!(ids.len(), whole, "{decoder} {ids:?}");
+                for &first in &ids {
+                    for &second in &ids {
+                        let alone = [first, second].map(|id| tokenizer.decode(&[id], options));
+                        assert_eq!(tokenizer.decode(&[first, second], options), alone.concat(), "{decoder}");
+                    }
+                }
+            }
+        }
+    }
 }

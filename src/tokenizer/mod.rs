@@ -22,7 +22,7 @@ mod table;
 use chain::Chain;
 use table::Table;
 
-#[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
+#[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
 pub(crate) use cells::Cells;
 pub use set::TokenizerSet;
 

@@ -27,7 +27,8 @@ function typedArrayName(value) {
  * @returns {number}
  */
 export function countIds(ids) {
-  if (Array.isArray(ids)) return ids.length;
+  // The most frequent kinds, which take no look at names.
+  if (Array.isArray(ids) || (ArrayBuffer.isView(ids) && ids instanceof Uint32Array)) return ids.length;
   const name = typedArrayName(ids);
   if (name && (UNSIGNED.has(name) || SIGNED.has(name) || BIG.has(name))) return /** @type {Uint32Array} */ (ids).length;
   throw new Token2TextError(
@@ -37,37 +38,38 @@ export function countIds(ids) {
 }
 
 /**
- * Writes ids that `countIds` has counted to the start of `target`.
+ * Writes ids that `countIds` has counted.
  *
  * @param {TokenIds} ids
  * @param {Uint32Array} target
+ * @param {number} start Where in it.
  */
-export function writeIds(ids, target) {
-  if (Array.isArray(ids)) return writeNumbers(ids, target);
+export function writeIds(ids, target, start) {
+  if (Array.isArray(ids)) return writeNumbers(ids, target, start);
   const name = /** @type {string} */ (typedArrayName(ids));
-  if (BIG.has(name)) return writeBigInts(/** @type {BigInt64Array} */ (ids), target);
+  if (BIG.has(name)) return writeBigInts(/** @type {BigInt64Array} */ (ids), target, start);
   if (SIGNED.has(name)) {
     const index = /** @type {Int32Array} */ (ids).findIndex((id) => id < 0);
     if (index !== -1) throw badId(index, ids[index]);
   }
-  target.set(/** @type {Uint32Array} */ (ids));
+  target.set(/** @type {Uint32Array} */ (ids), start);
 }
 
-/** @param {number[]} ids @param {Uint32Array} target */
-function writeNumbers(ids, target) {
+/** @param {number[]} ids @param {Uint32Array} target @param {number} start */
+function writeNumbers(ids, target, start) {
   for (let i = 0; i < ids.length; i++) {
     const id = ids[i];
     if (typeof id !== "number" || id >>> 0 !== id) throw badId(i, i in ids ? id : "a hole");
-    target[i] = id;
+    target[start + i] = id;
   }
 }
 
-/** @param {BigInt64Array | BigUint64Array} ids @param {Uint32Array} target */
-function writeBigInts(ids, target) {
+/** @param {BigInt64Array | BigUint64Array} ids @param {Uint32Array} target @param {number} start */
+function writeBigInts(ids, target, start) {
   for (let i = 0; i < ids.length; i++) {
     const id = Number(ids[i]);
     if (id < 0 || id > MAX_ID) throw badId(i, ids[i]);
-    target[i] = id;
+    target[start + i] = id;
   }
 }
 

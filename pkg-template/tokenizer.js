@@ -4,6 +4,8 @@ import { Token2TextError, asToken2TextError, describe } from "./errors.js";
 import { countIds, writeIds } from "./ids.js";
 import { PLAIN_OPTIONS, checkLoadOptions, checkOptions, jsonText, plainBytes } from "./options.js";
 import { asBytes, isKind, readChunks, readSource, unlessAborted, unshared } from "./source.js";
+import { Alone, Strings } from "./strings.js";
+import { Memory, decodeUtf8 } from "./texts.js";
 
 /** @typedef {import("./ids.js").TokenIds} TokenIds */
 /** @typedef {import("./source.js").Source} Source */
@@ -52,8 +54,17 @@ import { asBytes, isKind, readChunks, readSource, unlessAborted, unshared } from
 /** Bytes of a tokenizer file, at most. */
 export const MAX_FILE = 256 << 20;
 
-// The same result as Rust's lossy conversion; a leading U+FEFF is text here.
-const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
+/** Ids and bytes of text in one decode, at most: beyond them the memory of a WebAssembly instance runs out, which ends it. */
+const MAX_IDS = 64 << 20;
+const MAX_BYTES = 2 ** 30;
+/** What the core gives for more bytes than that. */
+const TOO_MANY = 2 ** 32 - 1;
+/** What the core adds to the form of a text that one id gives wherever it stands. */
+const WHOLE = 4;
+/** Most ids of a run for which strings are put together; more are decoded faster in WebAssembly. */
+const SHORT = 6;
+/** Room is made for so many ids at first. */
+const LEAST_ROOM = 1024;
 const CREATE = Symbol("create");
 /** The first byte of a packed tokenizer, and of no JSON. */
 const PACKED = 0x89;
@@ -77,7 +88,13 @@ export class Tokenizer {
   #sha256;
   /** @type {TokenizerInfo | undefined} */
   #info;
-  #words = new Uint32Array();
+  #memory;
+  /** Of all tokens, and without those that are skipped. */
+  #strings = new Strings();
+  #shown = new Strings();
+  /** How many ids there is room for in the memory, and where, in words: behind the two words of a result. */
+  #room = 0;
+  #start = 0;
 
   static {
     construct = (core, instance, sha256) => new Tokenizer(CREATE, core, instance, sha256);
@@ -103,6 +120,7 @@ export class Tokenizer {
     }
     this.#core = core;
     this.#instance = instance;
+    this.#memory = new Memory(instance.memory);
     this.#sha256 = sha256;
   }
 
@@ -156,7 +174,7 @@ export class Tokenizer {
    * @returns {string}
    */
   decode(ids, options) {
-    return textOf(this.#decode(ids, skips(options)));
+    return this.#text(ids, skips(options));
   }
 
   /**
@@ -173,7 +191,7 @@ export class Tokenizer {
     const skip = skips(options);
     return lists.map((ids, i) => {
       try {
-        return textOf(this.#decode(ids, skip));
+        return this.#text(ids, skip);
       } catch (error) {
         if (!(error instanceof Token2TextError) || error.code !== "invalid_ids") throw error;
         throw new Token2TextError("invalid_ids", `list ${i}: ${error.message}`);
@@ -189,7 +207,8 @@ export class Tokenizer {
    * @returns {Bytes}
    */
   decodeBytes(ids, options) {
-    return this.#decode(ids, skips(options)).slice();
+    const length = this.#run(ids, skips(options), true);
+    return this.#memory.bytes(this.#memory.words[this.#start], length).slice();
   }
 
   /**
@@ -200,7 +219,7 @@ export class Tokenizer {
    */
   tokenText(id) {
     const bytes = this.decodeBytes([id]);
-    return { text: textOf(bytes), bytes };
+    return { text: decodeUtf8(bytes), bytes };
   }
 
   /**
@@ -260,36 +279,72 @@ export class Tokenizer {
     this.free();
   }
 
+  /** @param {TokenIds} ids @param {boolean} skip */
+  #text(ids, skip) {
+    this.#alive();
+    if (countIds(ids) > SHORT) return this.#read(ids, skip);
+    return (skip ? this.#shown : this.#strings).join(ids) ?? this.#learn(ids, skip);
+  }
+
+  /** The text of a short run, whose strings are kept for the next one. @param {TokenIds} ids @param {boolean} skip */
+  #learn(ids, skip) {
+    const text = this.#read(ids, skip);
+    (skip ? this.#shown : this.#strings).learn(ids, (id) => {
+      const string = this.#read([id], skip);
+      return this.#memory.words[this.#start + 1] & WHOLE ? string : new Alone(string);
+    });
+    return text;
+  }
+
+  /** @param {TokenIds} ids @param {boolean} skip */
+  #read(ids, skip) {
+    const length = this.#run(ids, skip, false);
+    const { words } = this.#memory;
+    return this.#memory.text(words[this.#start + 1] & ~WHOLE, words[this.#start], length);
+  }
+
   #alive() {
     if (this.#core) return this.#core;
     throw new Token2TextError("freed", "this Tokenizer was freed; load it again with `await Tokenizer.load(...)`");
   }
 
   /**
-   * A view of the decoded bytes in WebAssembly memory, good until the next call.
+   * Decodes in WebAssembly; gives how many bytes there are at the address in the result.
    *
    * @param {TokenIds} ids
    * @param {boolean} skip
+   * @param {boolean} asBytes
    */
-  #decode(ids, skip) {
+  #run(ids, skip, asBytes) {
     const core = this.#alive();
     const count = countIds(ids);
+    if (count > this.#room) this.#reserve(core, count);
+    writeIds(ids, this.#memory.words, this.#start + 2);
     try {
-      const start = core.reserve(count) >>> 2;
-      writeIds(ids, this.#memory().subarray(start, start + count));
-      const length = core.decode(count, skip);
-      return new Uint8Array(this.#instance.memory.buffer, core.outputPtr(), length);
+      const length = core.decode(count, skip, asBytes);
+      if (length !== TOO_MANY) return length;
     } catch (error) {
       throw asToken2TextError(error);
     }
+    throw tooMany(MAX_BYTES, "bytes of text");
   }
 
-  /** The memory as words. A grown memory has a new buffer, so the view is made again. */
-  #memory() {
-    const { buffer } = this.#instance.memory;
-    if (this.#words.buffer !== buffer) this.#words = new Uint32Array(buffer);
-    return this.#words;
+  /** @param {Core} core @param {number} count */
+  #reserve(core, count) {
+    if (count > MAX_IDS) throw tooMany(MAX_IDS, "ids");
+    const room = Math.max(count, LEAST_ROOM);
+    try {
+      this.#start = core.reserve(room) >>> 2;
+    } catch (error) {
+      throw asToken2TextError(error);
+    }
+    this.#room = room;
   }
+}
+
+/** @param {number} most @param {string} what */
+function tooMany(most, what) {
+  return new Token2TextError("limit_exceeded", `one decode takes at most ${most} ${what}; decode in parts`);
 }
 
 /**
@@ -389,16 +444,6 @@ function add(bytes, loader, instance) {
   }
 }
 
-/** @param {Uint8Array} bytes */
-function textOf(bytes) {
-  try {
-    return utf8.decode(bytes);
-  } catch (error) {
-    const what = "the text is longer than a string can be here; decode in parts, or use decodeBytes";
-    throw new Token2TextError("limit_exceeded", what, { cause: error });
-  }
-}
-
 /** @param {unknown} error */
 function isEngineNotAvailable(error) {
   return error instanceof Token2TextError && error.code === "engine_not_available";
@@ -429,7 +474,7 @@ function flag(options, name, byDefault, call) {
 function configText(config) {
   if (config === undefined || typeof config === "string") return config;
   const bytes = asBytes(config);
-  if (bytes) return utf8.decode(unshared(bytes));
+  if (bytes) return decodeUtf8(unshared(bytes));
   if (isKind(config, "Object")) return jsonText(config, "`config`");
   const wanted = "tokenizer_config.json as an object, as text or as bytes";
   throw new Token2TextError("invalid_options", `\`config\` must be ${wanted}, not ${describe(config)}`);
@@ -441,7 +486,7 @@ async function loadConfig(config, signal) {
   const plain = isKind(config, "Object");
   if (config === undefined || inline || plain) return configText(config);
   const source = /** @type {Source} */ (config);
-  return utf8.decode(await readSource(source, { what: "tokenizer config", limit: MAX_FILE, signal }));
+  return decodeUtf8(await readSource(source, { what: "tokenizer config", limit: MAX_FILE, signal }));
 }
 
 /** @param {unknown} hash */

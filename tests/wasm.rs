@@ -41,11 +41,22 @@ fn code(error: Result<impl Sized, JsValue>) -> String {
 /// Decodes through the buffers that the JavaScript face uses.
 fn decode(core: &TokenizerCore, ids: &[u32], skip: bool) -> String {
     let memory = wasm_bindgen::memory().unchecked_into::<js_sys::WebAssembly::Memory>();
-    let at = core.reserve(ids.len()).unwrap() as u32;
-    Uint32Array::new_with_byte_offset_and_length(&memory.buffer(), at, ids.len() as u32).copy_from(ids);
-    let len = core.decode(ids.len(), skip).unwrap() as u32;
-    let bytes = Uint8Array::new_with_byte_offset_and_length(&memory.buffer(), core.output_ptr() as u32, len).to_vec();
-    String::from_utf8_lossy(&bytes).into_owned()
+    let at = core.reserve(ids.len()) as u32;
+    Uint32Array::new_with_byte_offset_and_length(&memory.buffer(), at + 8, ids.len() as u32).copy_from(ids);
+    let mut results = Vec::new();
+    for as_bytes in [true, false] {
+        let len = core.decode(ids.len(), skip, as_bytes) as u32;
+        let result = Uint32Array::new_with_byte_offset_and_length(&memory.buffer(), at, 2).to_vec();
+        let bytes = Uint8Array::new_with_byte_offset_and_length(&memory.buffer(), result[0], len).to_vec();
+        results.push(if result[1] & 2 == 0 {
+            String::from_utf8_lossy(&bytes).into_owned()
+        } else {
+            let units: Vec<u16> = bytes.chunks_exact(2).map(|two| u16::from_le_bytes([two[0], two[1]])).collect();
+            String::from_utf16(&units).unwrap()
+        });
+    }
+    assert_eq!(results[0], results[1], "{ids:?}");
+    results.pop().unwrap()
 }
 
 #[wasm_bindgen_test]
@@ -149,13 +160,19 @@ fn errors_cross_with_their_code() {
     assert_eq!(code(enricher("{}").enrich_body(b"{", "", "")), "invalid_body");
     assert_eq!(code(enricher("{}").enrich_body(b"what", "", "")), "unknown_format");
     assert_eq!(code(strip(b"{", "{}", "", "")), "invalid_body");
-    assert_eq!(code(letters().reserve((64 << 20) + 1)), "limit_exceeded");
+}
+
+#[wasm_bindgen_test]
+fn a_text_that_would_be_too_long_is_none() {
     let long =
         format!(r#"{{"decoder":null,"model":{{"type":"BPE","merges":[],"vocab":{{"{}":0}}}}}}"#, "x".repeat(1 << 20));
     let core = TokenizerCore::new(long.as_bytes(), "{}").unwrap();
-    core.reserve(1 << 10).unwrap();
-    assert_eq!(code(core.decode(1 << 10, false)), "limit_exceeded");
-    assert!(core.decode(8, false).is_ok());
+    core.reserve(1 << 10);
+    for as_bytes in [true, false] {
+        assert_eq!(core.decode(1 << 10, false, as_bytes), usize::MAX);
+        // With spaces between the tokens.
+        assert_eq!(core.decode(8, false, as_bytes), (8 << 20) + 7);
+    }
 }
 
 #[wasm_bindgen_test]

@@ -1,4 +1,5 @@
 //! The reader of JSON beside `serde_json`, on JSON put together at random.
+#![cfg(all(test, not(target_arch = "wasm32")))]
 
 use super::Json;
 use crate::view::{Kind, NodeId, Tree};

@@ -1,5 +1,6 @@
 //! JSON text as a [`Tree`], and edits that leave every other byte as it was.
 
+mod against_serde;
 mod bytes;
 pub(crate) mod double;
 mod edit;
@@ -10,9 +11,6 @@ mod scan;
 mod string;
 mod tree;
 mod values;
-
-#[cfg(all(test, not(target_arch = "wasm32")))]
-mod against_serde;
 
 use std::borrow::Cow;
 use std::cmp::Ordering;

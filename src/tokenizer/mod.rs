@@ -2,6 +2,8 @@
 
 mod buffer;
 mod build;
+#[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
+mod cells;
 mod chain;
 #[cfg(feature = "general")]
 mod compat;
@@ -29,6 +31,8 @@ mod vocab;
 use chain::Chain;
 use table::Table;
 
+#[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
+pub(crate) use cells::Cells;
 pub use loader::TokenizerLoader;
 pub use set::TokenizerSet;
 

@@ -11,20 +11,27 @@ use crate::json::{Json, Object, parse};
 use crate::report::Value;
 #[cfg(feature = "general")]
 use crate::tokenizer::EncodeOptions;
-use crate::tokenizer::{Compat, DecodeOptions, Engine, LoadOptions, Tokenizer, TokenizerLoader};
+use crate::tokenizer::{Cells, Compat, DecodeOptions, Engine, LoadOptions, Tokenizer, TokenizerLoader};
 use crate::{Error, ErrorCode};
 
-/// A loaded tokenizer, and buffers through which ids come in and bytes go out without a copy at the boundary.
+/// A loaded tokenizer, and buffers through which ids come in and texts go out without a copy at the boundary.
 #[wasm_bindgen]
 pub struct TokenizerCore {
     pub(super) tokenizer: Arc<Tokenizer>,
-    ids: RefCell<Vec<u32>>,
-    output: RefCell<Vec<u8>>,
+    buffers: RefCell<Buffers>,
+}
+
+#[derive(Default)]
+struct Buffers {
+    /// Two words for the result, then the ids.
+    words: Vec<u32>,
+    bytes: Vec<u8>,
+    cells: Cells,
 }
 
 impl TokenizerCore {
     fn of(tokenizer: Tokenizer) -> TokenizerCore {
-        TokenizerCore { tokenizer: Arc::new(tokenizer), ids: RefCell::default(), output: RefCell::default() }
+        TokenizerCore { tokenizer: Arc::new(tokenizer), buffers: RefCell::default() }
     }
 }
 
@@ -80,36 +87,44 @@ impl TokenizerCore {
         load(bytes, options).map(TokenizerCore::of).map_err(to_js_error)
     }
 
-    /// Makes room for ids; gives the address of the first.
-    pub fn reserve(&self, count: usize) -> Result<*const u32, JsValue> {
-        if count > MOST_IDS {
-            return Err(too_much(MOST_IDS, "ids"));
+    /// Makes room for two words and so many ids behind them; gives the address, which is good until the next call.
+    pub fn reserve(&self, count: usize) -> *const u32 {
+        let words = &mut self.buffers.borrow_mut().words;
+        if words.len() < count + 2 {
+            words.resize(count + 2, 0);
         }
-        let mut ids = self.ids.borrow_mut();
-        if ids.len() < count {
-            ids.resize(count, 0);
-        }
-        Ok(ids.as_ptr())
+        words.as_ptr()
     }
 
-    /// Decodes the first `count` ids that were written to the address of [`TokenizerCore::reserve`]; gives the
-    /// number of bytes at [`TokenizerCore::output_ptr`].
-    pub fn decode(&self, count: usize, skip_special_tokens: bool) -> Result<usize, JsValue> {
-        let ids = self.ids.borrow();
-        let mut output = self.output.borrow_mut();
-        output.clear();
-        let ids = ids.get(..count).unwrap_or(&ids);
-        if self.tokenizer.may_exceed(ids, MOST_BYTES) {
-            return Err(too_much(MOST_BYTES, "bytes of text"));
+    /// Decodes the first `count` ids that were written behind the address of [`TokenizerCore::reserve`], to bytes or to the
+    /// form that is read the fastest; gives how many bytes that are, or `usize::MAX` if they would be too many.
+    ///
+    /// The two words are then their address, and their form: `0` for bytes whose lossy UTF-8 reading is the text, `1` for
+    /// ASCII, `2` for UTF-16; and `4` more if there is one id, which gives the same wherever it stands.
+    pub fn decode(&self, count: usize, skip_special_tokens: bool, as_bytes: bool) -> usize {
+        let mut buffers = self.buffers.borrow_mut();
+        let Buffers { words, bytes, cells } = &mut *buffers;
+        let [address, form, ids @ ..] = words.as_mut_slice() else { return 0 };
+        let ids = ids.get(..count).unwrap_or_default();
+        let options = DecodeOptions { skip_special_tokens };
+        let text = if as_bytes { None } else { self.tokenizer.decode_cells(ids, options, cells) };
+        let (text, kind) = match text {
+            Some((text, is_utf16)) => (text, 1 + u32::from(is_utf16)),
+            None if self.tokenizer.may_exceed(ids, MOST_BYTES) => return usize::MAX,
+            None => {
+                bytes.clear();
+                self.tokenizer.decode_into(ids, options, bytes);
+                (bytes.as_slice(), 0)
+            }
+        };
+        *form = kind;
+        if let [id] = ids
+            && self.tokenizer.is_whole(*id, options)
+        {
+            *form += 4;
         }
-        self.tokenizer.decode_into(ids, DecodeOptions { skip_special_tokens }, &mut output);
-        Ok(output.len())
-    }
-
-    /// The address of the decoded bytes, valid until the next call.
-    #[wasm_bindgen(js_name = outputPtr)]
-    pub fn output_ptr(&self) -> *const u8 {
-        self.output.borrow().as_ptr()
+        *address = text.as_ptr() as u32;
+        text.len()
     }
 
     /// The tokenizer as bytes that [`TokenizerCore::new`] takes, here or in another instance.
@@ -138,14 +153,8 @@ impl TokenizerCore {
     }
 }
 
-/// Most ids and bytes of one decode: beyond them the memory of a WebAssembly instance runs out, which ends it.
-const MOST_IDS: usize = 64 << 20;
+/// Most bytes of one decode: beyond them the memory of a WebAssembly instance runs out, which ends it.
 const MOST_BYTES: usize = 1 << 30;
-
-fn too_much(most: usize, what: &str) -> JsValue {
-    let what = format!("one decode takes at most {most} {what}; decode in parts");
-    to_js_error(Error::new(ErrorCode::LimitExceeded, what))
-}
 
 fn load(bytes: &[u8], options: &str) -> Result<Tokenizer, Error> {
     let mut json = parse(options.as_bytes(), "options", ErrorCode::InvalidOptions)?;

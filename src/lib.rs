@@ -56,7 +56,9 @@ pub use report::{Comparison, Counts, FieldKind, FieldReport, Report, SelectRepor
 pub use span::{Span, SpanField, SpanStatus, Trajectory};
 #[cfg(feature = "general")]
 pub use tokenizer::EncodeOptions;
-pub use tokenizer::{Compat, DecodeOptions, Engine, LoadOptions, Tokenizer, TokenizerInfo, TokenizerSet};
+pub use tokenizer::{
+    Compat, DecodeOptions, Engine, LoadOptions, Pieces, TextStream, Tokenizer, TokenizerInfo, TokenizerSet,
+};
 pub use write::{WriteOptions, write};
 
 #[cfg(all(target_arch = "wasm32", target_os = "unknown"))]

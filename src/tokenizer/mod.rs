@@ -4,6 +4,7 @@ mod chain;
 #[cfg(feature = "general")]
 mod compat;
 mod decoders;
+mod flow;
 #[cfg(feature = "general")]
 mod general;
 #[cfg(not(feature = "general"))]
@@ -11,16 +12,21 @@ mod general;
 mod general;
 mod json;
 mod packed;
+mod pieces;
 mod read;
 mod set;
 mod sniff;
 mod spec;
+mod stream;
 mod table;
 
 use chain::Chain;
+use flow::Flow;
 use table::Table;
 
+pub use pieces::Pieces;
 pub use set::TokenizerSet;
+pub use stream::TextStream;
 
 use crate::json::joined;
 use crate::{Error, ErrorCode};
@@ -277,6 +283,22 @@ impl Tokenizer {
             Vocabulary::Table(table) => table.decode_into(ids, options, out),
             Vocabulary::Chain(chain) => chain.decode_into(ids, options, out),
         }
+    }
+
+    /// Sends a token on its way to those that came before.
+    fn send(&self, id: u32, options: DecodeOptions, flow: &mut Flow) {
+        match &self.vocabulary {
+            Vocabulary::Table(table) => table.send(id, options, flow),
+            Vocabulary::Chain(chain) => chain.send(id, options, flow),
+        }
+    }
+
+    /// Sends on what is held back.
+    fn end(&self, flow: &mut Flow) {
+        flow.end(match &self.vocabulary {
+            Vocabulary::Table(table) => &table.steps,
+            Vocabulary::Chain(chain) => chain.steps(),
+        });
     }
 
     /// Whether decoding the ids might take more than so many bytes: asked before memory is taken. The answer yes is

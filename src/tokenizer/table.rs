@@ -5,9 +5,10 @@
 //! the front of the whole. The forms are made by the steps of the [`chain`](super::chain) themselves, and chosen by
 //! the declared steps only.
 
-use super::DecodeOptions;
-use super::chain::{Step, byte_level, fallback_byte};
+use super::chain::{Step, byte_level, fallback_byte, fallback_token};
+use super::flow::Flow;
 use super::spec::{Word, Words};
+use super::{DecodeOptions, Pieces};
 
 /// Tokens are copied in pieces of this many bytes: one load and one store for nearly all of them.
 const WIDE: usize = 16;
@@ -72,6 +73,8 @@ pub(super) struct Table {
     pub longest_first: usize,
     /// How many of which character are cut from the front of the whole.
     pub cut: Option<(char, usize)>,
+    /// The steps that are left for tokens that come one by one.
+    pub steps: Vec<Step>,
 }
 
 /// A decoder in the shape that a table can have.
@@ -153,6 +156,7 @@ impl Table {
             first: Vec::new(),
             longest_first: 0,
             cut: plan.cut,
+            steps: Vec::new(),
         };
         if plan.first_aware {
             table.first = table.slots.clone();
@@ -204,6 +208,12 @@ impl Table {
     fn finish(&mut self) {
         self.bytes.extend_from_slice(&[0; WIDE]);
         self.longest_first = longest(&self.first);
+        if self.slots.iter().chain(&self.first).any(|slot| slot.has(BYTE)) {
+            self.steps.push(Step::ByteFallback);
+        }
+        if let Some((content, start)) = self.cut {
+            self.steps.extend([Step::Fuse, Step::Strip { content, start, stop: 0 }]);
+        }
     }
 
     /// The bytes of all tokens, without what stands behind them.
@@ -272,6 +282,28 @@ impl Table {
             bytes = bytes.saturating_add(self.slot(id).most());
         }
         bytes
+    }
+
+    /// Sends a token on its way to those that came before.
+    pub fn send(&self, id: u32, options: DecodeOptions, flow: &mut Flow) {
+        let mut slot = self.slot(id);
+        if !slot.has(PRESENT) {
+            return flow.flag(Pieces::UNKNOWN);
+        }
+        if slot.has(SPECIAL) {
+            flow.flag(Pieces::SPECIAL);
+            if options.skip_special_tokens {
+                return;
+            }
+        }
+        if !flow.seen && !self.first.is_empty() {
+            slot = self.position(id).and_then(|at| self.first.get(at)).copied().unwrap_or_default();
+        }
+        let form = self.bytes.get(slot.start()..slot.start() + slot.len()).unwrap_or_default();
+        match form {
+            &[byte] if slot.has(BYTE) => flow.pass(&self.steps, &fallback_token(byte)),
+            form => flow.pass(&self.steps, form),
+        }
     }
 
     pub fn decode_into(&self, ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {

@@ -7,8 +7,12 @@
 mod enricher;
 #[cfg(not(feature = "spans"))]
 mod object;
+#[cfg(not(feature = "spans"))]
+mod pieces;
 #[cfg(feature = "spans")]
 mod read;
+#[cfg(not(feature = "spans"))]
+mod stream;
 #[cfg(not(feature = "spans"))]
 mod tokenizer;
 #[cfg(feature = "spans")]
@@ -22,6 +26,8 @@ use crate::Error;
 pub use enricher::{EnricherCore, strip};
 #[cfg(feature = "spans")]
 pub use read::read;
+#[cfg(not(feature = "spans"))]
+pub use stream::StreamCore;
 #[cfg(not(feature = "spans"))]
 pub use tokenizer::TokenizerCore;
 #[cfg(feature = "spans")]

@@ -1,0 +1,43 @@
+//! `StreamCore`: the stream behind the JavaScript class `TextStream`.
+
+use std::cell::RefCell;
+use std::sync::Arc;
+
+use wasm_bindgen::prelude::*;
+
+use super::TokenizerCore;
+use super::pieces::MOST_BYTES;
+use super::tokenizer::too_much;
+use crate::tokenizer::{DecodeOptions, TextStream, Tokenizer};
+
+/// Text as its tokens arrive. It shares the tokenizer, which may be freed before.
+#[wasm_bindgen]
+pub struct StreamCore {
+    tokenizer: Arc<Tokenizer>,
+    stream: RefCell<TextStream<Arc<Tokenizer>>>,
+}
+
+#[wasm_bindgen]
+impl StreamCore {
+    /// A stream of a tokenizer.
+    #[wasm_bindgen(constructor)]
+    pub fn new(core: &TokenizerCore, skip_special_tokens: bool) -> StreamCore {
+        let tokenizer = Arc::clone(&core.tokenizer);
+        let stream = TextStream::new(Arc::clone(&tokenizer), DecodeOptions { skip_special_tokens });
+        StreamCore { tokenizer, stream: RefCell::new(stream) }
+    }
+
+    /// The text that the next ids settle.
+    pub fn push(&self, ids: &[u32]) -> Result<String, JsValue> {
+        let mut stream = self.stream.borrow_mut();
+        if self.tokenizer.may_exceed(ids, MOST_BYTES.saturating_sub(stream.held())) {
+            return Err(too_much(MOST_BYTES, "bytes of text"));
+        }
+        Ok(stream.push(ids))
+    }
+
+    /// The rest of the text.
+    pub fn finish(self) -> String {
+        self.stream.into_inner().finish()
+    }
+}

@@ -33,7 +33,7 @@ use super::{DecodeOptions, Tokenizer, chain, into_text};
 /// ```
 #[derive(Debug)]
 pub struct TextStream<T> {
-    tokenizer: T,
+    pub(crate) tokenizer: T,
     options: DecodeOptions,
     flow: Flow,
 }

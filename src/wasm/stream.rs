@@ -12,25 +12,21 @@ use crate::tokenizer::{DecodeOptions, TextStream, Tokenizer};
 
 /// Text as its tokens arrive. It shares the tokenizer, which may be freed before.
 #[wasm_bindgen]
-pub struct StreamCore {
-    tokenizer: Arc<Tokenizer>,
-    stream: RefCell<TextStream<Arc<Tokenizer>>>,
-}
+pub struct StreamCore(RefCell<TextStream<Arc<Tokenizer>>>);
 
 #[wasm_bindgen]
 impl StreamCore {
     /// A stream of a tokenizer.
     #[wasm_bindgen(constructor)]
     pub fn new(core: &TokenizerCore, skip_special_tokens: bool) -> StreamCore {
-        let tokenizer = Arc::clone(&core.tokenizer);
-        let stream = TextStream::new(Arc::clone(&tokenizer), DecodeOptions { skip_special_tokens });
-        StreamCore { tokenizer, stream: RefCell::new(stream) }
+        let options = DecodeOptions { skip_special_tokens };
+        StreamCore(RefCell::new(TextStream::new(Arc::clone(&core.tokenizer), options)))
     }
 
     /// The text that the next ids settle.
     pub fn push(&self, ids: &[u32]) -> Result<String, JsValue> {
-        let mut stream = self.stream.borrow_mut();
-        if self.tokenizer.may_exceed(ids, MOST_BYTES.saturating_sub(stream.held())) {
+        let mut stream = self.0.borrow_mut();
+        if stream.tokenizer.may_exceed(ids, MOST_BYTES.saturating_sub(stream.held())) {
             return Err(too_much(MOST_BYTES, "bytes of text"));
         }
         Ok(stream.push(ids))
@@ -38,6 +34,6 @@ impl StreamCore {
 
     /// The rest of the text.
     pub fn finish(self) -> String {
-        self.stream.into_inner().finish()
+        self.0.into_inner().finish()
     }
 }

@@ -53,6 +53,13 @@ export function writeIds(ids, target) {
   target.set(/** @type {Uint32Array} */ (ids));
 }
 
+/** Ids as words of their own. @param {TokenIds} ids */
+export function idWords(ids) {
+  const words = new Uint32Array(countIds(ids));
+  writeIds(ids, words);
+  return words;
+}
+
 /** @param {number[]} ids @param {Uint32Array} target */
 function writeNumbers(ids, target) {
   for (let i = 0; i < ids.length; i++) {

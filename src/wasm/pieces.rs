@@ -1,36 +1,38 @@
 //! `TokenizerCore.pieces`: a text, and which token gave which part of it.
 
+use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
-use super::TokenizerCore;
-use super::tokenizer::too_much;
-use crate::tokenizer::DecodeOptions;
+use super::{TokenizerCore, to_js_error};
+use crate::tokenizer::{DecodeOptions, Tokenizer};
+use crate::{Error, ErrorCode};
 
-/// Most ids and bytes of text at once: what is known of them takes several times that.
+/// Most ids, and bytes of text with those that a stream holds: what is known of them takes several times that.
 const MOST_IDS: usize = 16 << 20;
-pub(super) const MOST_BYTES: usize = 256 << 20;
+const MOST_BYTES: usize = 256 << 20;
 
 #[wasm_bindgen]
 impl TokenizerCore {
-    /// The text of the first `count` ids and its parts; gives the number of bytes at [`TokenizerCore::output_ptr`]: for each
-    /// id where its part ends in the text, in four bytes; for each its flags, in one; and the text.
-    pub fn pieces(&self, count: usize, skip_special_tokens: bool) -> Result<usize, JsValue> {
-        let ids = self.ids.borrow();
-        let ids = ids.get(..count).unwrap_or(&ids);
-        if ids.len() > MOST_IDS {
-            return Err(too_much(MOST_IDS, "ids"));
-        }
-        if self.tokenizer.may_exceed(ids, MOST_BYTES) {
-            return Err(too_much(MOST_BYTES, "bytes of text"));
-        }
+    /// The text of the ids and its parts: for each id where its part ends in the text, in four bytes; for each its flags, in
+    /// one; then the text.
+    pub fn pieces(&self, ids: &[u32], skip_special_tokens: bool) -> Result<Uint8Array, JsValue> {
+        check(&self.tokenizer, ids, 0)?;
         let pieces = self.tokenizer.pieces(ids, DecodeOptions { skip_special_tokens });
-        let mut output = self.output.borrow_mut();
-        output.clear();
+        let mut out = Vec::new();
         for end in pieces.ends {
-            output.extend_from_slice(&(end as u32).to_le_bytes());
+            out.extend_from_slice(&(end as u32).to_le_bytes());
         }
-        output.extend_from_slice(&pieces.flags);
-        output.extend_from_slice(pieces.text.as_bytes());
-        Ok(output.len())
+        out.extend_from_slice(&pieces.flags);
+        out.extend_from_slice(pieces.text.as_bytes());
+        Ok(Uint8Array::from(out.as_slice()))
     }
+}
+
+/// Refuses ids that would take too much memory besides the bytes that are held already.
+pub(super) fn check(tokenizer: &Tokenizer, ids: &[u32], held: usize) -> Result<(), JsValue> {
+    if ids.len() > MOST_IDS || tokenizer.may_exceed(ids, MOST_BYTES.saturating_sub(held)) {
+        let what = "pieces and streams take at most 16 Mi ids and 256 MiB of text at once; decode in parts";
+        return Err(to_js_error(Error::new(ErrorCode::LimitExceeded, what)));
+    }
+    Ok(())
 }

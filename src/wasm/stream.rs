@@ -6,8 +6,7 @@ use std::sync::Arc;
 use wasm_bindgen::prelude::*;
 
 use super::TokenizerCore;
-use super::pieces::MOST_BYTES;
-use super::tokenizer::too_much;
+use super::pieces::check;
 use crate::tokenizer::{DecodeOptions, TextStream, Tokenizer};
 
 /// Text as its tokens arrive. It shares the tokenizer, which may be freed before.
@@ -26,9 +25,7 @@ impl StreamCore {
     /// The text that the next ids settle.
     pub fn push(&self, ids: &[u32]) -> Result<String, JsValue> {
         let mut stream = self.0.borrow_mut();
-        if stream.tokenizer.may_exceed(ids, MOST_BYTES.saturating_sub(stream.held())) {
-            return Err(too_much(MOST_BYTES, "bytes of text"));
-        }
+        check(&stream.tokenizer, ids, stream.held())?;
         Ok(stream.push(ids))
     }
 

@@ -18,8 +18,8 @@ use crate::{Error, ErrorCode};
 #[wasm_bindgen]
 pub struct TokenizerCore {
     pub(super) tokenizer: Arc<Tokenizer>,
-    pub(super) ids: RefCell<Vec<u32>>,
-    pub(super) output: RefCell<Vec<u8>>,
+    ids: RefCell<Vec<u32>>,
+    output: RefCell<Vec<u8>>,
 }
 
 #[wasm_bindgen]
@@ -93,7 +93,7 @@ impl TokenizerCore {
 const MOST_IDS: usize = 64 << 20;
 const MOST_BYTES: usize = 1 << 30;
 
-pub(super) fn too_much(most: usize, what: &str) -> JsValue {
+fn too_much(most: usize, what: &str) -> JsValue {
     let what = format!("one decode takes at most {most} {what}; decode in parts");
     to_js_error(Error::new(ErrorCode::LimitExceeded, what))
 }

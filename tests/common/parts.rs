@@ -67,9 +67,7 @@ fn is_special(tokenizer: &Tokenizer, id: u32) -> bool {
 /// Where each token ends in the text, and whether it begins inside a character, by the texts of all beginnings of the list;
 /// `None` unless each beginning gives a beginning of the text.
 fn adding(tokenizer: &Tokenizer, ids: &[u32], options: DecodeOptions) -> Option<(Vec<usize>, Vec<bool>)> {
-    // There a token may gain or lose something when another one follows.
-    let decoder = tokenizer.info().decoder.replace(['[', ']'], "");
-    if ids.len() > 64 || ["BPEDecoder", "Fuse, ", "ByteLevel, "].iter().any(|steps| decoder.contains(steps)) {
+    if ids.len() > 64 || !only_adds(&tokenizer.info().decoder) {
         return None;
     }
     let whole = tokenizer.decode_bytes(ids, options);
@@ -89,4 +87,13 @@ fn adding(tokenizer: &Tokenizer, ids: &[u32], options: DecodeOptions) -> Option<
         ends.push(lossy(&whole[..cut]).len());
     }
     Some((ends, continues))
+}
+
+/// Whether what comes later changes nothing of what a decoder made of the tokens before, but for runs of bytes.
+fn only_adds(decoder: &str) -> bool {
+    let decoder = decoder.replace("Sequence", "").replace(['[', ']'], "");
+    let steps: Vec<&str> = decoder.split(", ").filter(|step| !step.is_empty()).collect();
+    let ends = ["ByteLevel", "ByteFallback", "Fuse", "BPEDecoder"];
+    let first = steps.iter().position(|step| ends.contains(step)).unwrap_or(steps.len());
+    matches!(steps[first..], [] | ["Fuse" | "ByteLevel" | "ByteFallback"] | ["ByteFallback", "Fuse"])
 }

@@ -284,7 +284,7 @@ mod real {
         let mut other = 1_u32;
         for id in 0..count {
             other = other.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
-            let second = (u64::from(other) * u64::from(count) >> 32) as u32;
+            let second = ((u64::from(other) * u64::from(count)) >> 32) as u32;
             let ids = [id, second];
             let [alone, both] = [&ids[..1], &ids[..]].map(|ids| tokenizer.pieces(ids, KEEP));
             assert_eq!(alone.text, tokenizer.decode(&[id], KEEP));

@@ -75,13 +75,13 @@ impl Chain {
     }
 
     pub fn decode_into(&self, ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {
-        let mut flow = Flow::default();
-        flow.sink.text = std::mem::take(out);
+        let mut flow = Flow::new(self.steps());
+        flow.text = std::mem::take(out);
         for &id in ids {
             self.send(id, options, &mut flow);
         }
         flow.end(self.steps());
-        *out = flow.sink.text;
+        *out = flow.text;
     }
 
     /// Sends a token through the steps.
@@ -94,9 +94,9 @@ impl Chain {
             }
         }
         if self.steps.is_none() && flow.seen {
-            flow.pass(&[], b" ");
+            flow.push(&[], b" ");
         }
-        flow.pass(self.steps(), self.words.text(word).as_bytes());
+        flow.push(self.steps(), self.words.text(word).as_bytes());
     }
 
     /// The steps of each token.
@@ -198,7 +198,7 @@ pub(super) fn fallback_byte(token: &[u8]) -> Option<u8> {
 
 /// The token of a byte.
 pub(super) fn fallback_token(byte: u8) -> [u8; 6] {
-    let digit = |digit: u8| char::from_digit(u32::from(digit), 16).map_or(b'0', |digit| digit as u8);
+    let digit = |digit: u8| if digit < 10 { b'0' + digit } else { b'a' - 10 + digit };
     [b'<', b'0', b'x', digit(byte >> 4), digit(byte & 15), b'>']
 }
 

@@ -75,19 +75,65 @@ impl Memory {
     }
 }
 
-/// What has come out of the last step.
+/// Tokens under way, and what has come of them.
 #[derive(Debug, Default)]
-pub(super) struct Sink {
+pub(super) struct Flow {
+    memories: Vec<Memory>,
     /// Bytes whose lossy UTF-8 reading is the text.
     pub text: Vec<u8>,
     /// Where the tokens end in it, as far as later ones have come out.
     pub ends: Vec<usize>,
     /// The flags of [`Pieces`] for each token, where they are asked for.
     pub flags: Vec<u8>,
+    /// The number of the token that comes next; always the same where nobody asks for the ends.
+    pub token: usize,
+    /// Whether a token came that is not left out.
+    pub seen: bool,
 }
 
-impl Sink {
-    /// Takes a text from `start` on.
+impl Flow {
+    /// A way through these steps.
+    pub fn new(steps: &[Step]) -> Flow {
+        let mut flow = Flow::default();
+        steps.iter().for_each(|_| flow.memories.push(Memory::default()));
+        flow
+    }
+
+    /// Sends the text of the next token through the steps.
+    pub fn push(&mut self, steps: &[Step], text: &[u8]) {
+        self.seen = true;
+        let owner = Owner { token: self.token, end: text.len() };
+        self.pass(steps, Piece { text, owners: &[owner] });
+    }
+
+    /// Marks the next token.
+    pub fn flag(&mut self, flag: u8) {
+        self.mark(self.token, flag);
+    }
+
+    /// How many bytes are held back.
+    pub fn held(&self) -> usize {
+        let mut held = self.text.len();
+        for memory in &self.memories {
+            held = held.saturating_add(memory.held.text.len());
+        }
+        held
+    }
+
+    /// The first of the steps that are left, and what it remembers.
+    fn next<'a>(&mut self, steps: &'a [Step]) -> Option<(&'a Step, &'a [Step], &mut Memory)> {
+        let (step, behind) = steps.split_first()?;
+        let at = self.memories.len().checked_sub(steps.len())?;
+        Some((step, behind, self.memories.get_mut(at)?))
+    }
+
+    fn mark(&mut self, token: usize, flag: u8) {
+        if let Some(flags) = self.flags.get_mut(token) {
+            *flags |= flag;
+        }
+    }
+
+    /// Takes what has come through all steps, from `start` on.
     fn write(&mut self, piece: Piece<'_>, mut start: usize) {
         for owner in piece.owners {
             if self.ends.len() < owner.token {
@@ -99,51 +145,126 @@ impl Sink {
         self.text.extend_from_slice(piece.text.get(start..).unwrap_or_default());
     }
 
-    fn flag(&mut self, token: usize, flag: u8) {
-        if let Some(flags) = self.flags.get_mut(token) {
-            *flags |= flag;
+    /// Sends a text through the first step and on to the others.
+    fn pass(&mut self, steps: &[Step], piece: Piece<'_>) {
+        let Some((step, behind, memory)) = self.next(steps) else { return self.write(piece, 0) };
+        match step {
+            Step::Fuse if !waits(step, behind) => {
+                let cut = match behind {
+                    [Step::Strip { content, start, .. }] => memory.cut(piece.text, *content, *start),
+                    _ => 0,
+                };
+                return self.write(piece, cut);
+            }
+            Step::ByteFallback => {
+                let Some(byte) = fallback_byte(piece.text) else {
+                    self.release(steps);
+                    return self.pass(behind, piece);
+                };
+                if let Some(last) = piece.owners.last() {
+                    self.mark(last.token, Pieces::BYTE);
+                }
+                return self.send(steps, piece, &[byte], true);
+            }
+            Step::Ctc { .. } => {
+                if memory.seen && memory.held.text == piece.text {
+                    return;
+                }
+                memory.held.text.clear();
+                memory.held.text.extend_from_slice(piece.text);
+            }
+            Step::Bpe { .. } => {
+                // The last one differs, so each waits for the next.
+                let before = std::mem::take(&mut memory.held);
+                memory.held.add(piece);
+                if std::mem::replace(&mut memory.seen, true) {
+                    self.form(steps, before.piece(), false, false);
+                }
+                return;
+            }
+            _ => {}
         }
-    }
-}
-
-/// Tokens under way.
-#[derive(Debug, Default)]
-pub(super) struct Flow {
-    memories: Vec<Memory>,
-    pub sink: Sink,
-    /// The number of the token that comes next; always the same where nobody asks for the ends.
-    pub token: usize,
-    /// Whether a token came that is not left out.
-    pub seen: bool,
-}
-
-impl Flow {
-    /// Sends the text of the next token through the steps, which must be the same each time.
-    pub fn pass(&mut self, steps: &[Step], text: &[u8]) {
-        self.seen = true;
-        self.memories.resize_with(steps.len(), Memory::default);
-        let owner = Owner { token: self.token, end: text.len() };
-        pass(steps, &mut self.memories, Piece { text, owners: &[owner] }, &mut self.sink);
+        let is_first = !std::mem::replace(&mut memory.seen, true);
+        self.form(steps, piece, is_first, false);
     }
 
     /// Sends on what the steps hold back.
     pub fn end(&mut self, steps: &[Step]) {
-        self.memories.resize_with(steps.len(), Memory::default);
-        end(steps, &mut self.memories, &mut self.sink);
-    }
-
-    /// Marks the next token.
-    pub fn flag(&mut self, flag: u8) {
-        self.sink.flag(self.token, flag);
-    }
-
-    /// How many bytes are held back.
-    pub fn held(&self) -> usize {
-        let mut held = self.sink.text.len();
-        for memory in &self.memories {
-            held = held.saturating_add(memory.held.text.len());
+        let Some((step, behind, memory)) = self.next(steps) else { return };
+        match step {
+            Step::ByteFallback => self.release(steps),
+            Step::Bpe { .. } if memory.seen => {
+                let last = std::mem::take(&mut memory.held);
+                self.form(steps, last.piece(), false, true);
+            }
+            _ if waits(step, behind) => {
+                let whole = std::mem::take(&mut memory.held);
+                let text = String::from_utf8_lossy(&whole.text);
+                self.send(steps, whole.piece(), text.as_bytes(), false);
+            }
+            _ => {}
         }
-        held
+        self.end(behind);
+    }
+
+    /// Sends on the form that the first step gives to a text, or holds it back until the end.
+    fn form(&mut self, steps: &[Step], piece: Piece<'_>, is_first: bool, is_last: bool) {
+        let Some((step, behind)) = steps.split_first() else { return };
+        let text = std::str::from_utf8(piece.text).unwrap_or_default();
+        let mut bytes = Vec::new();
+        if let Step::ByteLevel = step {
+            byte_level(text, &mut bytes);
+        } else {
+            let mut form = String::new();
+            step.form(text, is_first, is_last, &mut form);
+            bytes = form.into_bytes();
+        }
+        // Tokens of CTC that have no text are none.
+        if !(bytes.is_empty() && matches!(step, Step::Ctc { .. })) {
+            self.send(steps, piece, &bytes, waits(step, behind));
+        }
+    }
+
+    /// Sends another form of a text behind the first step, or holds it there. Where it had several owners it can no longer
+    /// be told what is whose: all goes to the last.
+    fn send(&mut self, steps: &[Step], piece: Piece<'_>, text: &[u8], is_held: bool) {
+        let is_same = text == piece.text;
+        let mut piece = Piece { text, ..piece };
+        let one;
+        if let [before @ .., last] = piece.owners
+            && !is_same
+        {
+            if !before.is_empty() {
+                self.mark(last.token, Pieces::UNATTRIBUTED);
+            }
+            one = [Owner { token: last.token, end: text.len() }];
+            piece.owners = &one;
+        }
+        match self.next(steps) {
+            Some((_, _, memory)) if is_held => memory.held.add(piece),
+            Some((_, behind, _)) => self.pass(behind, piece),
+            None => {}
+        }
+    }
+
+    /// Sends on the run of bytes that the first step holds: its text, or one U+FFFD for each of its bytes if they are not
+    /// UTF-8 as a whole.
+    fn release(&mut self, steps: &[Step]) {
+        const INVALID: &[u8] = "\u{fffd}".as_bytes();
+        let Some((_, behind, memory)) = self.next(steps) else { return };
+        let run = std::mem::take(&mut memory.held);
+        let is_text = std::str::from_utf8(&run.text).is_ok();
+        if is_text && !run.text.is_empty() {
+            return self.pass(behind, run.piece());
+        }
+        let mut at = 0;
+        for owner in run.owners {
+            let owners = &[Owner { token: owner.token, end: INVALID.len() }];
+            while at < owner.end {
+                self.pass(behind, Piece { text: INVALID, owners });
+                at += 1;
+            }
+        }
     }
 }
 
@@ -154,141 +275,4 @@ fn waits(step: &Step, behind: &[Step]) -> bool {
         Step::ByteLevel => !behind.is_empty(),
         _ => false,
     }
-}
-
-/// Sends a text through the first step and on to the others.
-fn pass(steps: &[Step], memories: &mut [Memory], piece: Piece<'_>, sink: &mut Sink) {
-    let (Some((step, steps)), Some((memory, memories))) = (steps.split_first(), memories.split_first_mut()) else {
-        return sink.write(piece, 0);
-    };
-    let mut one = [Owner::default()];
-    match step {
-        Step::Fuse if waits(step, steps) => return memory.held.add(piece),
-        Step::Fuse => {
-            let cut = match steps {
-                [Step::Strip { content, start, .. }] => memory.cut(piece.text, *content, *start),
-                _ => 0,
-            };
-            return sink.write(piece, cut);
-        }
-        Step::ByteFallback => {
-            let Some(byte) = fallback_byte(piece.text) else {
-                release(std::mem::take(&mut memory.held), steps, memories, sink);
-                return pass(steps, memories, piece, sink);
-            };
-            let owners = owners(piece, &[byte], sink, &mut one);
-            if let Some(last) = owners.last() {
-                sink.flag(last.token, Pieces::BYTE);
-            }
-            return memory.held.add(Piece { text: &[byte], owners });
-        }
-        Step::Ctc { .. } => {
-            if memory.seen && memory.held.text == piece.text {
-                return;
-            }
-            memory.held.text.clear();
-            memory.held.text.extend_from_slice(piece.text);
-        }
-        Step::Bpe { .. } => {
-            // The last one differs, so each waits for the next.
-            let before = std::mem::take(&mut memory.held);
-            memory.held.add(piece);
-            if std::mem::replace(&mut memory.seen, true) {
-                form(step, steps, memories, before.piece(), [false; 2], sink);
-            }
-            return;
-        }
-        Step::ByteLevel if waits(step, steps) => {
-            let mut bytes = Vec::new();
-            byte_level(as_text(piece), &mut bytes);
-            let owners = owners(piece, &bytes, sink, &mut one);
-            return memory.held.add(Piece { text: &bytes, owners });
-        }
-        _ => {}
-    }
-    let is_first = !std::mem::replace(&mut memory.seen, true);
-    form(step, steps, memories, piece, [is_first, false], sink);
-}
-
-/// Sends on what the steps hold back.
-fn end(steps: &[Step], memories: &mut [Memory], sink: &mut Sink) {
-    let (Some((step, steps)), Some((memory, memories))) = (steps.split_first(), memories.split_first_mut()) else {
-        return;
-    };
-    let held = std::mem::take(&mut memory.held);
-    match step {
-        Step::ByteFallback => release(held, steps, memories, sink),
-        Step::Bpe { .. } if memory.seen => form(step, steps, memories, held.piece(), [false, true], sink),
-        step if waits(step, steps) => {
-            let text = String::from_utf8_lossy(&held.text);
-            let mut one = [Owner::default()];
-            let owners = owners(held.piece(), text.as_bytes(), sink, &mut one);
-            pass(steps, memories, Piece { text: text.as_bytes(), owners }, sink);
-        }
-        _ => {}
-    }
-    end(steps, memories, sink);
-}
-
-/// Sends on the form that a step gives to a text.
-fn form(
-    step: &Step,
-    steps: &[Step],
-    memories: &mut [Memory],
-    piece: Piece<'_>,
-    [is_first, is_last]: [bool; 2],
-    sink: &mut Sink,
-) {
-    let mut bytes = Vec::new();
-    if let Step::ByteLevel = step {
-        byte_level(as_text(piece), &mut bytes);
-    } else {
-        let mut text = String::new();
-        step.form(as_text(piece), is_first, is_last, &mut text);
-        bytes = text.into_bytes();
-    }
-    if bytes.is_empty() && matches!(step, Step::Ctc { .. }) {
-        return;
-    }
-    let mut one = [Owner::default()];
-    let owners = owners(piece, &bytes, sink, &mut one);
-    pass(steps, memories, Piece { text: &bytes, owners }, sink);
-}
-
-/// Sends on a run of bytes: its text, or one U+FFFD for each of its bytes if they are not UTF-8 as a whole.
-fn release(run: Held, steps: &[Step], memories: &mut [Memory], sink: &mut Sink) {
-    const INVALID: &[u8] = "\u{fffd}".as_bytes();
-    if std::str::from_utf8(&run.text).is_ok() {
-        if !run.text.is_empty() {
-            pass(steps, memories, run.piece(), sink);
-        }
-        return;
-    }
-    let mut at = 0;
-    for owner in run.owners {
-        let owners = &[Owner { token: owner.token, end: INVALID.len() }];
-        while at < owner.end {
-            pass(steps, memories, Piece { text: INVALID, owners }, sink);
-            at += 1;
-        }
-    }
-}
-
-/// The owners of another form of a text. Where it had several it can no longer be told what is whose: all goes to the last.
-fn owners<'a>(piece: Piece<'a>, text: &[u8], sink: &mut Sink, one: &'a mut [Owner; 1]) -> &'a [Owner] {
-    match piece.owners {
-        [before @ .., last] if text != piece.text => {
-            if !before.is_empty() {
-                sink.flag(last.token, Pieces::UNATTRIBUTED);
-            }
-            *one = [Owner { token: last.token, end: text.len() }];
-            one
-        }
-        owners => owners,
-    }
-}
-
-/// Between two steps there is only text.
-fn as_text<'a>(piece: Piece<'a>) -> &'a str {
-    std::str::from_utf8(piece.text).unwrap_or_default()
 }

@@ -293,12 +293,12 @@ impl Tokenizer {
         }
     }
 
-    /// Sends on what is held back.
-    fn end(&self, flow: &mut Flow) {
-        flow.end(match &self.vocabulary {
+    /// The steps through which tokens are sent.
+    fn steps(&self) -> &[chain::Step] {
+        match &self.vocabulary {
             Vocabulary::Table(table) => &table.steps,
             Vocabulary::Chain(chain) => chain.steps(),
-        });
+        }
     }
 
     /// Whether decoding the ids might take more than so many bytes: asked before memory is taken. The answer yes is

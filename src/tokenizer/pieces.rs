@@ -1,6 +1,6 @@
 //! Which token gave which part of a text.
 
-use super::flow::{Flow, Sink};
+use super::flow::Flow;
 use super::{DecodeOptions, Tokenizer, chain};
 
 /// A text, and which token gave which part of it: each begins where the one before ends.
@@ -60,14 +60,14 @@ impl Pieces {
 impl Tokenizer {
     /// The text of the ids, and which of them gave which part of it.
     pub fn pieces(&self, ids: &[u32], options: DecodeOptions) -> Pieces {
-        let mut flow = Flow::default();
-        flow.sink.flags = vec![0; ids.len()];
+        let mut flow = Flow::new(self.steps());
+        flow.flags = vec![0; ids.len()];
         for (token, &id) in ids.iter().enumerate() {
             flow.token = token;
             self.send(id, options, &mut flow);
         }
-        self.end(&mut flow);
-        let Sink { text, mut ends, flags } = flow.sink;
+        flow.end(self.steps());
+        let Flow { text, mut ends, flags, .. } = flow;
         ends.resize(ids.len(), text.len());
         let mut pieces = lossy(&text, ends, flags);
         if self.cleans_up {

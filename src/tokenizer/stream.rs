@@ -48,7 +48,8 @@ impl Tokenizer {
 impl<T: Deref<Target = Tokenizer>> TextStream<T> {
     /// A stream that borrows a tokenizer or shares it.
     pub fn new(tokenizer: T, options: DecodeOptions) -> TextStream<T> {
-        TextStream { tokenizer, options, flow: Flow::default() }
+        let flow = Flow::new(tokenizer.steps());
+        TextStream { tokenizer, options, flow }
     }
 
     /// Takes the next ids and gives the text that no later ones can change.
@@ -59,15 +60,15 @@ impl<T: Deref<Target = Tokenizer>> TextStream<T> {
         if self.tokenizer.cleans_up {
             return String::new();
         }
-        let bytes = &mut self.flow.sink.text;
+        let bytes = &mut self.flow.text;
         let open = bytes.split_off(bytes.len() - open(bytes));
         into_text(std::mem::replace(bytes, open))
     }
 
     /// Gives the rest of the text.
     pub fn finish(mut self) -> String {
-        self.tokenizer.end(&mut self.flow);
-        let mut text = into_text(self.flow.sink.text);
+        self.flow.end(self.tokenizer.steps());
+        let mut text = into_text(self.flow.text);
         if self.tokenizer.cleans_up {
             chain::clean_up(&mut text, 0, false);
         }

@@ -208,7 +208,13 @@ impl Table {
     fn finish(&mut self) {
         self.bytes.extend_from_slice(&[0; WIDE]);
         self.longest_first = longest(&self.first);
-        if self.slots.iter().chain(&self.first).any(|slot| slot.has(BYTE)) {
+        let mut all = 0;
+        for slots in [&self.slots, &self.first] {
+            for slot in slots {
+                all |= slot.0;
+            }
+        }
+        if Slot(all).has(BYTE) {
             self.steps.push(Step::ByteFallback);
         }
         if let Some((content, start)) = self.cut {
@@ -301,8 +307,8 @@ impl Table {
         }
         let form = self.bytes.get(slot.start()..slot.start() + slot.len()).unwrap_or_default();
         match form {
-            &[byte] if slot.has(BYTE) => flow.pass(&self.steps, &fallback_token(byte)),
-            form => flow.pass(&self.steps, form),
+            &[byte] if slot.has(BYTE) => flow.push(&self.steps, &fallback_token(byte)),
+            form => flow.push(&self.steps, form),
         }
     }
 

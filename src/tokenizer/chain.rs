@@ -248,12 +248,30 @@ pub(super) fn byte_level(token: &str, out: &mut Vec<u8>) {
 
 /// Cuts characters equal to `content` from the ends. Where both cuts meet, or a token is shorter than `stop` and all
 /// `content`, the reference panics; here nothing is left.
-fn strip(token: &str, content: char, start: usize, stop: usize) -> &str {
-    let cut = |count: usize| count * content.len_utf8();
-    let leading = token.chars().take(start).take_while(|&c| c == content).count();
-    let trailing = token.chars().rev().take(stop).take_while(|&c| c == content).count();
-    let end = token.len() - cut(trailing);
-    token.get(cut(leading)..end).unwrap_or_default()
+fn strip(token: &str, content: char, start: usize, mut stop: usize) -> &str {
+    let leading = leading(token.as_bytes(), content, start);
+    let mut end = token;
+    while stop > 0
+        && let Some(rest) = end.strip_suffix(content)
+    {
+        end = rest;
+        stop -= 1;
+    }
+    end.get(leading..).unwrap_or_default()
+}
+
+/// How many bytes the characters equal to `content` have that a text begins with, of at most so many.
+pub(super) fn leading(text: &[u8], content: char, mut most: usize) -> usize {
+    let mut buffer = [0; 4];
+    let content = content.encode_utf8(&mut buffer).as_bytes();
+    let mut rest = text;
+    while most > 0
+        && let Some(next) = rest.strip_prefix(content)
+    {
+        rest = next;
+        most -= 1;
+    }
+    text.len() - rest.len()
 }
 
 /// Replaces each occurrence, left to right; an empty pattern matches between all characters and at both ends.

@@ -4,7 +4,7 @@
 //! works on the whole. So what comes out can never change any more: this is a stream. And each text carries along which
 //! token gave which part of it: this makes [`Pieces`].
 
-use super::chain::{Step, byte_level, fallback_byte};
+use super::chain::{Step, byte_level, fallback_byte, leading};
 use super::pieces::Pieces;
 
 /// Whose part of a text ends where.
@@ -61,17 +61,9 @@ struct Memory {
 impl Memory {
     /// How many bytes are cut from the front of the next part of a text.
     fn cut(&mut self, text: &[u8], content: char, most: usize) -> usize {
-        let mut buffer = [0; 4];
-        let content = content.encode_utf8(&mut buffer).as_bytes();
-        let mut at = 0;
-        while self.cut < most && text.get(at..).is_some_and(|rest| rest.starts_with(content)) {
-            at += content.len();
-            self.cut += 1;
-        }
-        if at < text.len() {
-            self.cut = most;
-        }
-        at
+        let cut = leading(text, content, most.saturating_sub(self.cut));
+        self.cut = if cut < text.len() { most } else { self.cut + cut / content.len_utf8() };
+        cut
     }
 }
 
@@ -133,12 +125,17 @@ impl Flow {
         }
     }
 
+    /// Ends the tokens before the one with this number here.
+    pub fn close(&mut self, token: usize) {
+        while self.ends.len() < token {
+            self.ends.push(self.text.len());
+        }
+    }
+
     /// Takes what has come through all steps, from `start` on.
     fn write(&mut self, piece: Piece<'_>, mut start: usize) {
         for owner in piece.owners {
-            if self.ends.len() < owner.token {
-                self.ends.resize(owner.token, self.text.len());
-            }
+            self.close(owner.token);
             self.text.extend_from_slice(piece.text.get(start..owner.end).unwrap_or_default());
             start = start.max(owner.end);
         }
@@ -258,7 +255,7 @@ impl Flow {
             return self.pass(behind, run.piece());
         }
         let mut at = 0;
-        for owner in run.owners {
+        for owner in &run.owners {
             let owners = &[Owner { token: owner.token, end: INVALID.len() }];
             while at < owner.end {
                 self.pass(behind, Piece { text: INVALID, owners });

@@ -67,8 +67,8 @@ impl Tokenizer {
             self.send(id, options, &mut flow);
         }
         flow.end(self.steps());
-        let Flow { text, mut ends, flags, .. } = flow;
-        ends.resize(ids.len(), text.len());
+        flow.close(ids.len());
+        let Flow { text, ends, flags, .. } = flow;
         let mut pieces = lossy(&text, ends, flags);
         if self.cleans_up {
             clean_up(&mut pieces);

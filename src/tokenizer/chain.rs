@@ -84,6 +84,11 @@ impl Chain {
         *out = flow.text;
     }
 
+    /// The most bytes that so many which were held back take at any step.
+    pub fn held_bound(&self, held: usize) -> usize {
+        most_bytes(self.steps.as_deref(), held, held)
+    }
+
     /// Sends a token through the steps.
     pub fn send(&self, id: u32, options: DecodeOptions, flow: &mut Flow) {
         let Some(word) = self.words.get(id) else { return flow.flag(Pieces::UNKNOWN) };

@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use super::flow::Flow;
-use super::{DecodeOptions, Tokenizer, chain, into_text};
+use super::{DecodeOptions, Tokenizer, Vocabulary, chain, into_text};
 
 /// Decodes ids that arrive in parts. What it has given never changes: all that it gives is, put together, the text that
 /// [`Tokenizer::decode`] gives for all the ids. Each id costs the same, however many came before.
@@ -33,7 +33,7 @@ use super::{DecodeOptions, Tokenizer, chain, into_text};
 /// ```
 #[derive(Debug)]
 pub struct TextStream<T> {
-    pub(crate) tokenizer: T,
+    tokenizer: T,
     options: DecodeOptions,
     flow: Flow,
 }
@@ -73,6 +73,18 @@ impl<T: Deref<Target = Tokenizer>> TextStream<T> {
             chain::clean_up(&mut text, 0, false);
         }
         text
+    }
+
+    /// Whether the text that is held back and that of the ids might take more than so many bytes: asked before memory is
+    /// taken.
+    #[cfg_attr(not(target_arch = "wasm32"), expect(dead_code))]
+    pub(crate) fn may_exceed(&self, ids: &[u32], most: usize) -> bool {
+        let held = match &self.tokenizer.vocabulary {
+            // Each byte may become U+FFFD.
+            Vocabulary::Table(_) => self.held().saturating_mul(3),
+            Vocabulary::Chain(chain) => chain.held_bound(self.held()),
+        };
+        self.tokenizer.may_exceed(ids, most.saturating_sub(held))
     }
 
     /// How many bytes are held back.

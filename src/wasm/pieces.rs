@@ -4,7 +4,7 @@ use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
 use super::{TokenizerCore, to_js_error};
-use crate::tokenizer::{DecodeOptions, Tokenizer};
+use crate::tokenizer::DecodeOptions;
 use crate::{Error, ErrorCode};
 
 /// Most ids, and bytes of text with those that a stream holds: what is known of them takes several times that.
@@ -16,7 +16,7 @@ impl TokenizerCore {
     /// The text of the ids and its parts: for each id where its part ends in the text, in four bytes; for each its flags, in
     /// one; then the text.
     pub fn pieces(&self, ids: &[u32], skip_special_tokens: bool) -> Result<Uint8Array, JsValue> {
-        check(&self.tokenizer, ids, 0)?;
+        check(ids, |most| self.tokenizer.may_exceed(ids, most))?;
         let pieces = self.tokenizer.pieces(ids, DecodeOptions { skip_special_tokens });
         let mut out = Vec::new();
         for end in pieces.ends {
@@ -28,9 +28,9 @@ impl TokenizerCore {
     }
 }
 
-/// Refuses ids that would take too much memory besides the bytes that are held already.
-pub(super) fn check(tokenizer: &Tokenizer, ids: &[u32], held: usize) -> Result<(), JsValue> {
-    if ids.len() > MOST_IDS || tokenizer.may_exceed(ids, MOST_BYTES.saturating_sub(held)) {
+/// Refuses ids that would take too much memory.
+pub(super) fn check(ids: &[u32], may_exceed: impl FnOnce(usize) -> bool) -> Result<(), JsValue> {
+    if ids.len() > MOST_IDS || may_exceed(MOST_BYTES) {
         let what = "pieces and streams take at most 16 Mi ids and 256 MiB of text at once; decode in parts";
         return Err(to_js_error(Error::new(ErrorCode::LimitExceeded, what)));
     }

@@ -25,7 +25,7 @@ impl StreamCore {
     /// The text that the next ids settle.
     pub fn push(&self, ids: &[u32]) -> Result<String, JsValue> {
         let mut stream = self.0.borrow_mut();
-        check(&stream.tokenizer, ids, stream.held())?;
+        check(ids, |most| stream.may_exceed(ids, most))?;
         Ok(stream.push(ids))
     }
 

@@ -55,6 +55,19 @@ test("a bad id changes nothing", () => {
   assert.equal(stream.push([0x97, 0xa5]) + stream.finish(), "日");
 });
 
+test("a text that would grow too long in the end is refused before", () => {
+  const replace = { type: "Replace", pattern: { String: "a" }, content: "x".repeat(1 << 20) };
+  const decoder = { type: "Sequence", decoders: [{ type: "Fuse" }, replace] };
+  const stream = Tokenizer.fromBytes(jsonBytes({ added_tokens: [], decoder, model: { type: "BPE", merges: [], vocab: { a: 0 } } })).stream();
+  let count = 0;
+  const push = () => {
+    for (; count < 300; count++) stream.push(0);
+  };
+  assert.throws(push, failure("limit_exceeded", /256 MiB/));
+  assert.ok(count >= 100, `${count}`);
+  assert.equal(stream.finish().length, count << 20);
+});
+
 test("after its end a stream says what to do", () => {
   const finished = tokenizer.stream();
   finished.finish();

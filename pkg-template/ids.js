@@ -55,6 +55,13 @@ export function writeIds(ids, target, start) {
   target.set(/** @type {Uint32Array} */ (ids), start);
 }
 
+/** Ids as words of their own. @param {TokenIds} ids */
+export function idWords(ids) {
+  const words = new Uint32Array(countIds(ids));
+  writeIds(ids, words, 0);
+  return words;
+}
+
 /** @param {number[]} ids @param {Uint32Array} target @param {number} start */
 function writeNumbers(ids, target, start) {
   for (let i = 0; i < ids.length; i++) {

@@ -10,6 +10,7 @@ import * as spansGlue from "./spans.js";
 export { Token2TextError } from "./errors.js";
 export { Enricher, strip } from "./enricher.js";
 export { memoryBytes } from "./engines.js";
+export { PieceFlag } from "./pieces.js";
 export { read } from "./read.js";
 export { Tokenizer } from "./tokenizer.js";
 export { write } from "./write.js";
@@ -27,6 +28,8 @@ export { write } from "./write.js";
 /** @typedef {import("./tokenizer.js").TokenizerOptions} TokenizerOptions */
 /** @typedef {import("./tokenizer.js").LoadOptions} LoadOptions */
 /** @typedef {import("./tokenizer.js").DecodeOptions} DecodeOptions */
+/** @typedef {import("./tokenizer.js").Pieces} Pieces */
+/** @typedef {import("./stream.js").TextStream} TextStream */
 /** @typedef {import("./tokenizer.js").EncodeOptions} EncodeOptions */
 /** @typedef {import("./enricher.js").EnricherOptions} EnricherOptions */
 /** @typedef {import("./enricher.js").StripOptions} StripOptions */

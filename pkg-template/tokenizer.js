@@ -1,13 +1,16 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import { general, load, slim } from "./engines.js";
 import { Token2TextError, asToken2TextError, describe } from "./errors.js";
-import { countIds, writeIds } from "./ids.js";
+import { countIds, idWords, writeIds } from "./ids.js";
 import { PLAIN_OPTIONS, checkLoadOptions, checkOptions, jsonText, plainBytes } from "./options.js";
+import { unpackPieces } from "./pieces.js";
 import { asBytes, isKind, readChunks, readSource, unlessAborted, unshared } from "./source.js";
+import { TextStream } from "./stream.js";
 import { Alone, Strings } from "./strings.js";
 import { Memory, decodeUtf8 } from "./texts.js";
 
 /** @typedef {import("./ids.js").TokenIds} TokenIds */
+/** @typedef {import("./pieces.js").Pieces} Pieces */
 /** @typedef {import("./source.js").Source} Source */
 /** @typedef {import("./source.js").Progress} Progress */
 /** @typedef {import("./engines.js").Instance} Instance */
@@ -220,6 +223,35 @@ export class Tokenizer {
   tokenText(id) {
     const bytes = this.decodeBytes([id]);
     return { text: decodeUtf8(bytes), bytes };
+  }
+
+  /**
+   * The text of the ids, and which of them gave which part of it. At most 16 Mi ids and 256 MiB of text.
+   *
+   * @param {TokenIds} ids
+   * @param {DecodeOptions} [options]
+   * @returns {Pieces}
+   */
+  pieces(ids, options) {
+    const core = this.#alive();
+    const skip = flag(options, "skipSpecialTokens", false, "pieces");
+    const words = idWords(ids);
+    try {
+      return unpackPieces(core.pieces(words, skip), words.length, decodeUtf8);
+    } catch (error) {
+      throw asToken2TextError(error);
+    }
+  }
+
+  /**
+   * Decodes ids that arrive in parts.
+   *
+   * @param {DecodeOptions} [options]
+   * @returns {TextStream}
+   */
+  stream(options) {
+    const core = this.#alive();
+    return new TextStream(new this.#instance.glue.StreamCore(core, flag(options, "skipSpecialTokens", false, "stream")));
   }
 
   /**

@@ -96,9 +96,9 @@ async function unpacked(value) {
   return value instanceof Blob ? new Uint8Array(await value.arrayBuffer()) : value;
 }
 
-/** The buffers that a result has for itself, which are moved: of bytes, `{ bytes }` and `{ body }`. @param {any} value */
+/** The buffers that a result has for itself, which are moved: of bytes, and of such members. @param {any} value */
 function buffersOf(value) {
-  const candidates = [value, value?.bytes, value?.body].filter((bytes) => ArrayBuffer.isView(bytes));
+  const candidates = [value, value?.bytes, value?.body, value?.ends, value?.flags].filter((bytes) => ArrayBuffer.isView(bytes));
   return candidates.map((bytes) => /** @type {ArrayBuffer} */ (bytes.buffer));
 }
 

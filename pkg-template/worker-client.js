@@ -21,6 +21,7 @@ export { transfer } from "./worker-transfer.js";
 /** @typedef {import("./index.js").TokenizerInfo} TokenizerInfo */
 /** @typedef {import("./index.js").DecodeOptions} DecodeOptions */
 /** @typedef {import("./index.js").EncodeOptions} EncodeOptions */
+/** @typedef {import("./index.js").Pieces} Pieces */
 /** @typedef {import("./index.js").EnricherOptions} EnricherOptions */
 /** @typedef {import("./index.js").StripOptions} StripOptions */
 /** @typedef {import("./index.js").ReadOptions} ReadOptions */
@@ -157,6 +158,17 @@ export class Tokenizer {
    */
   async tokenText(id) {
     return this.#alive().call("tokenText", [id]);
+  }
+
+  /**
+   * The text of the ids, and which of them gave which part of it. At most 16 Mi ids and 256 MiB of text.
+   *
+   * @param {TokenIds} ids
+   * @param {DecodeOptions} [options]
+   * @returns {Promise<Pieces>}
+   */
+  async pieces(ids, options) {
+    return this.#alive().call("pieces", [ids, options]);
   }
 
   /**

@@ -5,6 +5,7 @@ import { isAddress } from "./files.js";
 import { checkWorker, setPlatform } from "./worker-connection.js";
 
 export { Token2TextError } from "./errors.js";
+export { PieceFlag } from "./pieces.js";
 export { Enricher, Tokenizer, init, read, strip, terminate, transfer, write } from "./worker-client.js";
 
 setPlatform({ spawn, resolve });

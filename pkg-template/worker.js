@@ -3,6 +3,7 @@ import { Token2TextError } from "./errors.js";
 import { checkWorker, setPlatform } from "./worker-connection.js";
 
 export { Token2TextError } from "./errors.js";
+export { PieceFlag } from "./pieces.js";
 export { Enricher, Tokenizer, init, read, strip, terminate, transfer, write } from "./worker-client.js";
 
 /** @typedef {import("./index.js").TokenIds} TokenIds */
@@ -13,6 +14,7 @@ export { Enricher, Tokenizer, init, read, strip, terminate, transfer, write } fr
 /** @typedef {import("./index.js").TokenizerOptions} TokenizerOptions */
 /** @typedef {import("./index.js").LoadOptions} LoadOptions */
 /** @typedef {import("./index.js").DecodeOptions} DecodeOptions */
+/** @typedef {import("./index.js").Pieces} Pieces */
 /** @typedef {import("./index.js").EncodeOptions} EncodeOptions */
 /** @typedef {import("./index.js").EnricherOptions} EnricherOptions */
 /** @typedef {import("./index.js").StripOptions} StripOptions */

@@ -8,6 +8,7 @@ import * as spansGlue from "./spans.js";
 export { Token2TextError } from "./errors.js";
 export { Enricher, strip } from "./enricher.js";
 export { memoryBytes } from "./engines.js";
+export { PieceFlag } from "./pieces.js";
 export { read } from "./read.js";
 export { Tokenizer } from "./tokenizer.js";
 export { write } from "./write.js";

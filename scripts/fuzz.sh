@@ -24,6 +24,9 @@ declare -A seeds=(
   [options]='^$'
   [tokenizer_json]='^$'
   [packed]='^$'
+  [decode]='^$'
+  [pieces]='^$'
+  [stream]='^$'
 )
 
 seed() {
@@ -34,6 +37,7 @@ seed() {
   done || true
   case $target in
     layouts | options | tokenizer_json) python3 scripts/fuzz-seeds.py "$target" "$folder" ;;
+    decode | pieces | stream) for kind in {0..17}; do printf "\\x$(printf %x "$kind")\\x0e\\x8f\\x10\\x01" > "$folder/seed-$kind"; done ;;
     packed) printf '\0' > "$folder/seed-0" ;;
   esac
 }

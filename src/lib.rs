@@ -57,7 +57,8 @@ pub use span::{Span, SpanField, SpanStatus, Trajectory};
 #[cfg(feature = "general")]
 pub use tokenizer::EncodeOptions;
 pub use tokenizer::{
-    Compat, DecodeOptions, Engine, LoadOptions, Tokenizer, TokenizerInfo, TokenizerLoader, TokenizerSet,
+    Compat, DecodeOptions, Engine, LoadOptions, Pieces, TextStream, Tokenizer, TokenizerInfo, TokenizerLoader,
+    TokenizerSet,
 };
 pub use write::{WriteOptions, write};
 

@@ -148,3 +148,18 @@ fn changed_tokenizers() {
         }
     }
 }
+
+#[test]
+fn random_ids() {
+    let mut numbers = Numbers(4);
+    for kind in 0..2 * invariants::DECODER_KINDS {
+        let first = (kind / 2) | ((kind % 2) << 7);
+        for _ in 0..2000 {
+            let ids = (0..numbers.below(20)).map(|_| numbers.below(256) as u8);
+            let data: Vec<u8> = std::iter::once(first).chain(ids).collect();
+            invariants::decode(&data);
+            invariants::pieces(&data);
+            invariants::stream(&data);
+        }
+    }
+}

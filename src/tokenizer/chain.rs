@@ -1,11 +1,11 @@
-//! The decoder chain: each declared step over the list of tokens, exactly as the reference runs it.
+//! The decoder chain: what each declared step makes of a token, exactly as in the reference; [`flow`](super::flow) runs them.
 //!
 //! This is the definition of what a tokenizer decodes to. The tables of [`table`](super::table) are faster forms of it.
 
-use super::DecodeOptions;
+use super::flow::Flow;
 use super::general::RegexReplace;
-use super::limit_exceeded;
 use super::spec::Words;
+use super::{DecodeOptions, Pieces, limit_exceeded};
 use crate::Error;
 
 /// One step of a decoder.
@@ -31,28 +31,6 @@ pub(super) enum Step {
     Regex(RegexReplace),
     /// Repeated tokens once, without the pad token; with `cleanup`, the delimiter to a space.
     Ctc { pad: String, delimiter: String, cleanup: bool },
-}
-
-/// A list of texts in one buffer.
-#[derive(Debug, Default)]
-struct Pieces {
-    text: String,
-    ends: Vec<usize>,
-}
-
-impl Pieces {
-    fn close(&mut self) {
-        self.ends.push(self.text.len());
-    }
-
-    fn iter(&self) -> impl Iterator<Item = &str> {
-        let mut start = 0;
-        self.ends.iter().map(move |&end| {
-            let piece = self.text.get(start..end).unwrap_or_default();
-            start = end;
-            piece
-        })
-    }
 }
 
 /// A vocabulary with the chain that decodes it.
@@ -89,30 +67,38 @@ impl Chain {
     }
 
     pub fn decode_into(&self, ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {
-        let mut pieces = Pieces::default();
-        let words = ids.iter().filter_map(|&id| self.words.get(id));
-        for word in words.filter(|word| !(word.special && options.skip_special_tokens)) {
-            pieces.text.push_str(self.words.text(word));
-            pieces.close();
+        let mut flow = Flow::new(self.steps());
+        flow.text = std::mem::take(out);
+        for &id in ids {
+            self.send(id, options, &mut flow);
         }
-        let Some(steps) = &self.steps else {
-            for (at, piece) in pieces.iter().enumerate() {
-                if at > 0 {
-                    out.push(b' ');
-                }
-                out.extend_from_slice(piece.as_bytes());
-            }
-            return;
-        };
-        for (at, step) in steps.iter().enumerate() {
-            // The bytes of a last ByteLevel are handed out as they are; the lossy reading of the whole is the caller's.
-            if matches!(step, Step::ByteLevel) && at + 1 == steps.len() {
-                pieces.iter().for_each(|piece| byte_level(piece, out));
+        flow.end(self.steps());
+        *out = flow.text;
+    }
+
+    /// The most bytes that so many which were held back take at any step.
+    pub fn held_bound(&self, held: usize) -> usize {
+        most_bytes(self.steps.as_deref(), held, held)
+    }
+
+    /// Sends a token through the steps.
+    pub fn send(&self, id: u32, options: DecodeOptions, flow: &mut Flow) {
+        let Some(word) = self.words.get(id) else { return flow.flag(Pieces::UNKNOWN) };
+        if word.special {
+            flow.flag(Pieces::SPECIAL);
+            if options.skip_special_tokens {
                 return;
             }
-            pieces = step.apply(&pieces);
         }
-        out.extend_from_slice(pieces.text.as_bytes());
+        if self.steps.is_none() && flow.seen {
+            flow.push(&[], b" ");
+        }
+        flow.push(self.steps(), self.words.text(word).as_bytes());
+    }
+
+    /// The steps of each token.
+    pub fn steps(&self) -> &[Step] {
+        self.steps.as_deref().unwrap_or_default()
     }
 }
 
@@ -159,7 +145,7 @@ impl Step {
         }
     }
 
-    /// Appends the form of one token, for the steps that keep tokens apart.
+    /// Appends the form of one token, for the steps that keep tokens apart. Of CTC, only what it makes of a single one.
     pub fn form(&self, token: &str, is_first: bool, is_last: bool, out: &mut String) {
         match self {
             Step::Metaspace { replacement, drop_first } => {
@@ -185,66 +171,17 @@ impl Step {
             // Unlike in other steps, an empty pattern does not match in an empty token.
             Step::Replace { pattern, content } if !token.is_empty() => replace(token, pattern, content, out),
             Step::Regex(regex) => regex.replace(token, out),
-            Step::Replace { .. } | Step::ByteLevel | Step::ByteFallback | Step::Fuse | Step::Ctc { .. } => {
-                out.push_str(token);
-            }
-        }
-    }
-
-    fn apply(&self, input: &Pieces) -> Pieces {
-        let mut out = Pieces::default();
-        match self {
-            Step::ByteLevel => {
-                let mut bytes = Vec::with_capacity(input.text.len());
-                input.iter().for_each(|piece| byte_level(piece, &mut bytes));
-                out.text = String::from_utf8_lossy(&bytes).into_owned();
-                out.close();
-            }
-            Step::Fuse => {
-                out.text = input.text.clone();
-                out.close();
-            }
-            Step::ByteFallback => {
-                let mut run = Vec::new();
-                for piece in input.iter() {
-                    match fallback_byte(piece.as_bytes()) {
-                        Some(byte) => run.push(byte),
-                        None => {
-                            close_run(&mut run, &mut out);
-                            out.text.push_str(piece);
-                            out.close();
-                        }
-                    }
-                }
-                close_run(&mut run, &mut out);
-            }
             Step::Ctc { pad, delimiter, cleanup } => {
-                let mut before = None;
-                for piece in input.iter() {
-                    if before.replace(piece) == Some(piece) {
-                        continue;
-                    }
-                    let start = out.text.len();
-                    replace(piece, pad, "", &mut out.text);
-                    if *cleanup {
-                        clean_up(&mut out.text, start, true);
-                        let kept = out.text.split_off(start);
-                        replace(&kept, delimiter, " ", &mut out.text);
-                    }
-                    if out.text.len() > start {
-                        out.close();
-                    }
+                let start = out.len();
+                replace(token, pad, "", out);
+                if *cleanup {
+                    clean_up(out, start, true);
+                    let kept = out.split_off(start);
+                    replace(&kept, delimiter, " ", out);
                 }
             }
-            _ => {
-                let count = input.ends.len();
-                for (at, piece) in input.iter().enumerate() {
-                    self.form(piece, at == 0, at + 1 == count, &mut out.text);
-                    out.close();
-                }
-            }
+            Step::Replace { .. } | Step::ByteLevel | Step::ByteFallback | Step::Fuse => out.push_str(token),
         }
-        out
     }
 }
 
@@ -260,24 +197,6 @@ fn most_bytes(steps: Option<&[Step]>, bytes: usize, pieces: usize) -> usize {
     most
 }
 
-/// Ends a run of byte tokens: its text, or one U+FFFD for each of its bytes if they are not UTF-8 as a whole.
-fn close_run(run: &mut Vec<u8>, out: &mut Pieces) {
-    if run.is_empty() {
-        return;
-    }
-    match std::str::from_utf8(run) {
-        Ok(text) => {
-            out.text.push_str(text);
-            out.close();
-        }
-        Err(_) => run.iter().for_each(|_| {
-            out.text.push('\u{fffd}');
-            out.close();
-        }),
-    }
-    run.clear();
-}
-
 /// The byte of a token `<0xHH>`. The reference reads the digits as an integer, so a sign counts as one: `<0x+A>` is 10.
 pub(super) fn fallback_byte(token: &[u8]) -> Option<u8> {
     let &[b'<', b'0', b'x', high, low, b'>'] = token else { return None };
@@ -285,6 +204,12 @@ pub(super) fn fallback_byte(token: &[u8]) -> Option<u8> {
     let low = digit(low)?;
     let high = if high == b'+' { 0 } else { digit(high)? };
     u8::try_from(high * 16 + low).ok()
+}
+
+/// The token of a byte.
+pub(super) fn fallback_token(byte: u8) -> [u8; 6] {
+    let digit = |digit: u8| if digit < 10 { b'0' + digit } else { b'a' - 10 + digit };
+    [b'<', b'0', b'x', digit(byte >> 4), digit(byte & 15), b'>']
 }
 
 /// The byte each character below U+0144 stands for in the byte alphabet, or 256.
@@ -344,12 +269,30 @@ pub(super) fn alphabet_bytes(token: &[u8], out: &mut [u8]) -> Option<(usize, u8)
 
 /// Cuts characters equal to `content` from the ends. Where both cuts meet, or a token is shorter than `stop` and all
 /// `content`, the reference panics; here nothing is left.
-fn strip(token: &str, content: char, start: usize, stop: usize) -> &str {
-    let cut = |count: usize| count * content.len_utf8();
-    let leading = token.chars().take(start).take_while(|&c| c == content).count();
-    let trailing = token.chars().rev().take(stop).take_while(|&c| c == content).count();
-    let end = token.len() - cut(trailing);
-    token.get(cut(leading)..end).unwrap_or_default()
+fn strip(token: &str, content: char, start: usize, mut stop: usize) -> &str {
+    let leading = leading(token.as_bytes(), content, start);
+    let mut end = token;
+    while stop > 0
+        && let Some(rest) = end.strip_suffix(content)
+    {
+        end = rest;
+        stop -= 1;
+    }
+    end.get(leading..).unwrap_or_default()
+}
+
+/// How many bytes the characters equal to `content` have that a text begins with, of at most so many.
+pub(super) fn leading(text: &[u8], content: char, mut most: usize) -> usize {
+    let mut buffer = [0; 4];
+    let content = content.encode_utf8(&mut buffer).as_bytes();
+    let mut rest = text;
+    while most > 0
+        && let Some(next) = rest.strip_prefix(content)
+    {
+        rest = next;
+        most -= 1;
+    }
+    text.len() - rest.len()
 }
 
 /// Replaces each occurrence, left to right; an empty pattern matches between all characters and at both ends.

@@ -8,6 +8,7 @@ mod chain;
 #[cfg(feature = "general")]
 mod compat;
 mod decoders;
+mod flow;
 #[cfg(feature = "general")]
 mod general;
 #[cfg(not(feature = "general"))]
@@ -19,22 +20,27 @@ mod loader;
 mod model;
 mod numbers;
 mod packed;
+mod pieces;
 mod read;
 mod set;
 mod skip;
 mod sniff;
 mod spec;
+mod stream;
 mod table;
 mod utf8;
 mod vocab;
 
 use chain::Chain;
+use flow::Flow;
 use table::Table;
 
 #[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
 pub(crate) use cells::Cells;
 pub use loader::TokenizerLoader;
+pub use pieces::Pieces;
 pub use set::TokenizerSet;
+pub use stream::TextStream;
 
 use crate::json::joined;
 use crate::{Error, ErrorCode};
@@ -305,6 +311,22 @@ impl Tokenizer {
         match &self.vocabulary {
             Vocabulary::Table(table) => table.decode_into(ids, options, out),
             Vocabulary::Chain(chain) => chain.decode_into(ids, options, out),
+        }
+    }
+
+    /// Sends a token on its way to those that came before.
+    fn send(&self, id: u32, options: DecodeOptions, flow: &mut Flow) {
+        match &self.vocabulary {
+            Vocabulary::Table(table) => table.send(id, options, flow),
+            Vocabulary::Chain(chain) => chain.send(id, options, flow),
+        }
+    }
+
+    /// The steps through which tokens are sent.
+    fn steps(&self) -> &[chain::Step] {
+        match &self.vocabulary {
+            Vocabulary::Table(table) => &table.steps,
+            Vocabulary::Chain(chain) => chain.steps(),
         }
     }
 

@@ -111,7 +111,7 @@ fn read_table(parts: &mut Parts<'_>) -> Option<Table> {
     let [slots, first] = [(); 2].map(|()| parts.list(|bytes| Slot(u64::from_le_bytes(*bytes))));
     let bytes = parts.bytes().to_vec();
     let cut = (cut > 0).then_some((character, cut));
-    Table { bytes, slots, near, far, first, longest_first: 0, cut }.restored()
+    Table { bytes, slots, near, far, first, longest_first: 0, cut, steps: Vec::new() }.restored()
 }
 
 fn write_table(table: &Table, out: &mut Vec<u8>) {

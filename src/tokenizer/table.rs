@@ -4,8 +4,10 @@
 //! settled while decoding: whether it is the first one, whether a run of byte tokens is UTF-8, and what is cut from
 //! the front of the whole. What makes the forms is [`build`](super::build).
 
-use super::DecodeOptions;
+use super::chain::{Step, fallback_token};
+use super::flow::Flow;
 use super::spec::SOME;
+use super::{DecodeOptions, Pieces};
 
 /// Tokens are copied in pieces of this many bytes: one load and one store for nearly all of them.
 pub(super) const WIDE: usize = 16;
@@ -76,6 +78,8 @@ pub(super) struct Table {
     pub longest_first: usize,
     /// How many of which character are cut from the front of the whole.
     pub cut: Option<(char, usize)>,
+    /// The steps that are left for tokens that come one by one.
+    pub steps: Vec<Step>,
 }
 
 impl Table {
@@ -104,6 +108,18 @@ impl Table {
     pub fn finish(&mut self) {
         self.bytes.extend_from_slice(&[0; WIDE]);
         self.longest_first = longest(&self.first);
+        let mut all = 0;
+        for slots in [&self.slots, &self.first] {
+            for slot in slots {
+                all |= slot.0;
+            }
+        }
+        if Slot(all).has(BYTE) {
+            self.steps.push(Step::ByteFallback);
+        }
+        if let Some((content, start)) = self.cut {
+            self.steps.extend([Step::Fuse, Step::Strip { content, start, stop: 0 }]);
+        }
     }
 
     /// The bytes of all tokens, without what stands behind them.
@@ -173,6 +189,28 @@ impl Table {
             bytes = bytes.saturating_add(self.slot(id).most());
         }
         bytes
+    }
+
+    /// Sends a token on its way to those that came before.
+    pub fn send(&self, id: u32, options: DecodeOptions, flow: &mut Flow) {
+        let mut slot = self.slot(id);
+        if !slot.has(PRESENT) {
+            return flow.flag(Pieces::UNKNOWN);
+        }
+        if slot.has(SPECIAL) {
+            flow.flag(Pieces::SPECIAL);
+            if options.skip_special_tokens {
+                return;
+            }
+        }
+        if !flow.seen && !self.first.is_empty() {
+            slot = self.position(id).and_then(|at| self.first.get(at)).copied().unwrap_or_default();
+        }
+        let form = self.bytes.get(slot.start()..slot.start() + slot.len()).unwrap_or_default();
+        match form {
+            &[byte] if slot.has(BYTE) => flow.push(&self.steps, &fallback_token(byte)),
+            form => flow.push(&self.steps, form),
+        }
     }
 
     pub fn decode_into(&self, ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {

@@ -5,8 +5,12 @@
 
 #[cfg(not(feature = "spans"))]
 mod enricher;
+#[cfg(not(feature = "spans"))]
+mod pieces;
 #[cfg(feature = "spans")]
 mod read;
+#[cfg(not(feature = "spans"))]
+mod stream;
 #[cfg(not(feature = "spans"))]
 mod tokenizer;
 #[cfg(feature = "spans")]
@@ -20,6 +24,8 @@ use crate::Error;
 pub use enricher::{EnricherCore, strip};
 #[cfg(feature = "spans")]
 pub use read::read;
+#[cfg(not(feature = "spans"))]
+pub use stream::StreamCore;
 #[cfg(not(feature = "spans"))]
 pub use tokenizer::{LoaderCore, TokenizerCore};
 #[cfg(feature = "spans")]

@@ -77,6 +77,10 @@ const BEHAVIOURS = {
     const { text, bytes } = await tokenizer.tokenText(257);
     equal([text, Array.from(bytes)], ["\ufffd", [0xe5, 0xa5]]);
   },
+  async "each token has its part of the text"({ load }) {
+    const { text, ends, flags } = await (await load()).pieces([72, 257, 189, 999_999, 258]);
+    equal([text, Array.from(ends), Array.from(flags)], ["H好<|end|>", [1, 2, 2, 2, 9], [0, 0, 4, 2, 1]]);
+  },
   async "a leading U+FEFF stays"({ load }) {
     equal(await (await load()).decode([0xef, 0xbb, 0xbf, 72]), "\ufeffH");
   },

@@ -1,6 +1,9 @@
 //! What holds for any bytes: shared by the fuzz targets and by `tests/fuzz_seeds.rs`.
 #![allow(dead_code)]
 
+#[path = "parts.rs"]
+mod parts;
+
 use std::sync::LazyLock;
 
 use serde_json::Value;
@@ -127,7 +130,7 @@ pub fn options(data: &[u8]) {
 /// Ids of all kinds.
 const IDS: [&[u32]; 4] = [&[0, 1, 2, 3, 4, 5, 6, 7], &[7, 7, 7, 0], &[255, 256, 257, 1000, u32::MAX], &[]];
 
-/// A `tokenizer.json`: what loads decodes any ids, and comes to the same when it was packed.
+/// A `tokenizer.json`: what loads decodes any ids, also in parts, and comes to the same when it was packed.
 pub fn tokenizer(data: &[u8]) {
     let whole = Tokenizer::from_json(data);
     in_pieces(data, &whole);
@@ -137,6 +140,7 @@ pub fn tokenizer(data: &[u8]) {
         for ids in IDS {
             let options = DecodeOptions { skip_special_tokens };
             assert_eq!(tokenizer.decode(ids, options), again.decode(ids, options));
+            parts::check(&tokenizer, ids, skip_special_tokens);
         }
     }
     let (info, packed) = (tokenizer.info(), again.info());
@@ -182,6 +186,128 @@ fn in_pieces(data: &[u8], whole: &Result<Tokenizer, token2text::Error>) {
     }
 }
 
+/// Words that some decoder treats in its own way; the last one is special.
+const WORDS: [&str; 40] = [
+    "a",
+    "b",
+    "ab",
+    "",
+    " ",
+    "▁",
+    "▁▁c",
+    "_",
+    "##",
+    "##d",
+    "e</w>",
+    "</w>",
+    "<pad>",
+    "|",
+    "<0x41>",
+    "<0xC3>",
+    "<0xA9>",
+    "<0xE2>",
+    "<0x82>",
+    "<0xAC>",
+    "<0x20>",
+    "<0x0A>",
+    "Ġ",
+    "Ã",
+    "©",
+    "ðŁ",
+    "ĺ",
+    "Ģ",
+    "é",
+    "日本",
+    "😀",
+    "\u{fffd}",
+    " .",
+    ".",
+    "n't",
+    "'",
+    "do",
+    "not",
+    "a long token ▁ of more than sixteen bytes",
+    "<s>",
+];
+
+/// The decoders of real files, and others that no table has.
+const DECODERS: [&str; 18] = [
+    LEVEL,
+    r#"{"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":" "},{"type":"ByteFallback"},
+        {"type":"Fuse"},{"type":"Strip","content":" ","start":1,"stop":0}]}"#,
+    r#"{"type":"Sequence","decoders":[{"type":"Replace","pattern":{"String":"▁"},"content":" "},{"type":"ByteFallback"},{"type":"Fuse"}]}"#,
+    r#"{"type":"Metaspace","replacement":"▁","prepend_scheme":"always"}"#,
+    r###"{"type":"WordPiece","prefix":"##","cleanup":true}"###,
+    "null",
+    r#"{"type":"BPEDecoder","suffix":"</w>"}"#,
+    r#"{"type":"CTC","pad_token":"<pad>","word_delimiter_token":"|","cleanup":true}"#,
+    r#"{"type":"ByteFallback"}"#,
+    r#"{"type":"Fuse"}"#,
+    r#"{"type":"Strip","content":"a","start":1,"stop":1}"#,
+    r#"{"type":"Sequence","decoders":[{"type":"Fuse"},{"type":"Replace","pattern":{"String":"a"},"content":"xyz"}]}"#,
+    r#"{"type":"Sequence","decoders":[{"type":"Fuse"},{"type":"Strip","content":" ","start":2,"stop":2}]}"#,
+    r#"{"type":"Sequence","decoders":[{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true},{"type":"Replace",
+        "pattern":{"String":"é"},"content":""}]}"#,
+    r#"{"type":"Sequence","decoders":[{"type":"ByteFallback"},{"type":"BPEDecoder","suffix":"</w>"},{"type":"ByteFallback"}]}"#,
+    r#"{"type":"Sequence","decoders":[{"type":"CTC","pad_token":"a","word_delimiter_token":"b","cleanup":false},
+        {"type":"CTC","pad_token":"","word_delimiter_token":"","cleanup":true},{"type":"ByteFallback"},{"type":"Fuse"}]}"#,
+    r###"{"type":"Sequence","decoders":[{"type":"WordPiece","prefix":"##","cleanup":true},{"type":"Metaspace","replacement":"▁",
+        "prepend_scheme":"first"},{"type":"ByteFallback"},{"type":"Fuse"},{"type":"Strip","content":" ","start":2,"stop":0}]}"###,
+    r#"{"type":"Sequence","decoders":[]}"#,
+];
+
+const LEVEL: &str = r#"{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true}"#;
+
+static DECODING: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
+    let vocab: Vec<String> = WORDS.iter().zip(0..).map(|(word, id)| format!("{}:{id}", Value::from(*word))).collect();
+    let tokenizer = |decoder: &&str| {
+        let json = format!(
+            r#"{{"added_tokens":[{{"id":39,"content":"<s>","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,
+                "special":true}}],"decoder":{decoder},"model":{{"type":"BPE","merges":[],"vocab":{{{}}}}}}}"#,
+            vocab.join(",")
+        );
+        Tokenizer::from_json(json.as_bytes()).expect("a tokenizer")
+    };
+    DECODERS.iter().map(tokenizer).collect()
+});
+
+/// How many kinds of decoders the first byte for [`decode`], [`pieces`] and [`stream`] chooses from.
+pub const DECODER_KINDS: u8 = DECODERS.len() as u8;
+
+/// What to decode: the first byte says with which decoder, and whether special tokens are skipped; each other one is an id,
+/// a few of them unknown.
+fn decoding(data: &[u8]) -> Option<(&'static Tokenizer, Vec<u32>, DecodeOptions)> {
+    let (first, ids) = data.split_first()?;
+    let tokenizer = &DECODING[usize::from(first & 0x7f) % DECODING.len()];
+    let ids = ids.iter().map(|id| u32::from(id & 0x7f) % (WORDS.len() as u32 + 2)).collect();
+    Some((tokenizer, ids, DecodeOptions { skip_special_tokens: first & 0x80 != 0 }))
+}
+
+/// All ways to decode agree.
+pub fn decode(data: &[u8]) {
+    let Some((tokenizer, ids, options)) = decoding(data) else { return };
+    let text = tokenizer.decode(&ids, options);
+    let mut bytes = b"before".to_vec();
+    tokenizer.decode_into(&ids, options, &mut bytes);
+    assert_eq!(String::from_utf8_lossy(&bytes[6..]), text);
+    assert_eq!(tokenizer.decode_bytes(&ids, options), bytes[6..]);
+    let known: Vec<u32> = ids.into_iter().filter(|&id| tokenizer.contains(id)).collect();
+    assert_eq!(tokenizer.decode(&known, options), text);
+}
+
+/// The pieces of a text are the text.
+pub fn pieces(data: &[u8]) {
+    let Some((tokenizer, ids, options)) = decoding(data) else { return };
+    parts::check_pieces(tokenizer, &ids, options);
+}
+
+/// Whatever the parts, a stream gives the text of the whole. A part ends behind each byte with the high bit.
+pub fn stream(data: &[u8]) {
+    let Some((tokenizer, ids, options)) = decoding(data) else { return };
+    let sizes: Vec<usize> = data[1..].split_inclusive(|byte| byte & 0x80 != 0).map(<[u8]>::len).collect();
+    parts::check_stream(tokenizer, &ids, options, &sizes);
+}
+
 /// Tokenizers of several kinds: a table, one that joins words, a chain of decoders.
 const KINDS: [&str; 4] = [
     LETTERS,
@@ -212,7 +338,12 @@ pub fn packed(data: &[u8]) {
     let Ok(tokenizer) = Tokenizer::from_json(&hashed(&packed)) else { return };
     for skip_special_tokens in [false, true] {
         for ids in IDS {
-            tokenizer.decode(ids, DecodeOptions { skip_special_tokens });
+            let options = DecodeOptions { skip_special_tokens };
+            tokenizer.decode(ids, options);
+            tokenizer.pieces(ids, options);
+            let mut stream = tokenizer.stream(options);
+            stream.push(ids);
+            stream.finish();
         }
     }
     tokenizer.info();

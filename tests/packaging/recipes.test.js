@@ -31,6 +31,7 @@ const RECIPES = {
   "Spans to a backend": {},
   "Node with CommonJS": {},
   "Node with a worker thread": {},
+  "Token by token": {},
   "From text to ids": {},
   "Packed tokenizers": {},
   "Spans as plain data": {},

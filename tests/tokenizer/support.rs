@@ -5,6 +5,9 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use serde_json::{Value, json};
 use token2text::{DecodeOptions, Tokenizer};
 
+#[path = "../common/parts.rs"]
+mod parts;
+
 /// A tokenizer.json to be.
 #[derive(Debug, Clone)]
 pub struct File {
@@ -98,6 +101,7 @@ pub fn ours(tokenizer: &Tokenizer, ids: &[u32], skip_special_tokens: bool) -> St
     let mut appended = b"before".to_vec();
     tokenizer.decode_into(ids, options, &mut appended);
     assert_eq!(String::from_utf8_lossy(&appended[6..]), text);
+    parts::check(tokenizer, ids, skip_special_tokens);
     text
 }
 

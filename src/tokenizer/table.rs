@@ -10,43 +10,49 @@ use super::chain::{Step, byte_level, fallback_byte};
 use super::spec::{Word, Words};
 
 /// Tokens are copied in pieces of this many bytes: one load and one store for nearly all of them.
-const WIDE: usize = 16;
+pub(super) const WIDE: usize = 16;
 
 /// So many tokens are copied between two looks at the room in the output.
 const BATCH: usize = 64;
 
 /// The id decodes to a token.
-const PRESENT: u64 = 1;
+pub(super) const PRESENT: u64 = 1;
 /// `skip_special_tokens` leaves it out.
-const SPECIAL: u64 = 2;
+pub(super) const SPECIAL: u64 = 2;
 /// It is one byte of a run.
-const BYTE: u64 = 4;
+pub(super) const BYTE: u64 = 4;
 /// By itself it is not UTF-8, so each of its bytes may become U+FFFD.
-const PARTIAL: u64 = 8;
+pub(super) const PARTIAL: u64 = 8;
 
 /// Where a token's bytes are: start in the low 32 bits, length in 24 above them, flags in the top 8.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Slot(pub u64);
 
 impl Slot {
-    fn new(start: usize, len: usize, flags: u64) -> Option<Slot> {
+    #[inline]
+    pub fn new(start: usize, len: usize, flags: u64) -> Option<Slot> {
         let start = u64::from(u32::try_from(start).ok()?);
         (len < 1 << 24).then_some(Slot(start | (len as u64) << 32 | flags << 56))
     }
 
     #[inline(always)]
-    fn start(self) -> usize {
+    pub fn start(self) -> usize {
         self.0 as u32 as usize
     }
 
     #[inline(always)]
-    fn len(self) -> usize {
+    pub fn len(self) -> usize {
         (self.0 >> 32) as usize & 0xff_ffff
     }
 
     #[inline(always)]
-    fn has(self, flag: u64) -> bool {
-        self.0 >> 56 & flag != 0
+    pub fn has(self, flag: u64) -> bool {
+        self.flags() & flag != 0
+    }
+
+    #[inline(always)]
+    pub fn flags(self) -> u64 {
+        self.0 >> 56
     }
 
     /// The most bytes of text.
@@ -179,8 +185,8 @@ impl Table {
         Some(table)
     }
 
-    /// The table when it was put together from what another one had, its bytes without those at the end; `None` if the
-    /// methods below could not rely on it.
+    /// The table when it was put together from forms that are what their slots say, its bytes without those at the end;
+    /// `None` if its ids are not in order.
     pub fn restored(mut self) -> Option<Table> {
         let ascends = self.far.is_sorted_by(|id, next| id < next);
         let is_apart = self.far.first().is_none_or(|&id| id as usize >= self.near);
@@ -188,13 +194,6 @@ impl Table {
         let has_first = self.first.is_empty() || self.first.len() == self.slots.len();
         if !(ascends && is_apart && is_counted && has_first) {
             return None;
-        }
-        for slot in self.slots.iter().chain(&self.first) {
-            let form = self.bytes.get(slot.start()..)?.get(..slot.len())?;
-            // The bounds of a text count three bytes for each only where a slot says so.
-            if !slot.has(PARTIAL) && (slot.has(BYTE) || !is_text(form)) {
-                return None;
-            }
         }
         self.finish();
         Some(self)
@@ -206,9 +205,16 @@ impl Table {
         self.longest_first = longest(&self.first);
     }
 
-    /// The bytes of all tokens, without what stands behind them.
-    pub fn forms(&self) -> &[u8] {
-        self.bytes.split_last_chunk::<WIDE>().map_or(&[], |(forms, _)| forms)
+    /// The bytes of a slot.
+    pub fn form(&self, slot: Slot) -> &[u8] {
+        self.bytes.get(slot.start()..slot.start() + slot.len()).unwrap_or_default()
+    }
+
+    /// Lets `skip_special_tokens` leave a token out.
+    pub fn set_special(&mut self, id: u32) {
+        if let Some(slot) = self.position(id).and_then(|at| self.slots.get_mut(at)) {
+            slot.0 |= SPECIAL << 56;
+        }
     }
 
     /// How many ids decode to a token.
@@ -385,7 +391,7 @@ fn is_text(bytes: &[u8]) -> bool {
 }
 
 /// Below which id every id gets a slot: as far as at least a quarter of the slots would be used.
-fn near(list: &[Word]) -> usize {
+pub(super) fn near(list: &[Word]) -> usize {
     let mut near = 0;
     for (count, word) in list.iter().enumerate() {
         let needed = (word.id as usize).saturating_add(1);

@@ -63,9 +63,14 @@ impl TokenizerCore {
         self.output.borrow().as_ptr()
     }
 
-    /// The tokenizer as bytes that [`TokenizerCore::new`] takes, here or in another instance.
-    pub fn pack(&self) -> Uint8Array {
-        Uint8Array::from(self.tokenizer.to_packed().as_slice())
+    /// The tokenizer as bytes that [`TokenizerCore::new`] takes, here or in another instance. `source_sha256`: of its
+    /// tokenizer.json in 32 bytes, or none.
+    pub fn pack(&self, source_sha256: &[u8]) -> Uint8Array {
+        let packed = match source_sha256.first_chunk() {
+            Some(sha256) => self.tokenizer.to_packed_of(*sha256),
+            None => self.tokenizer.to_packed(),
+        };
+        Uint8Array::from(packed.as_slice())
     }
 
     /// The ids of a text.

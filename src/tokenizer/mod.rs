@@ -192,7 +192,7 @@ impl Tokenizer {
         is_general: bool,
     ) -> Tokenizer {
         let (vocab_size, longest, own) = match &vocabulary {
-            Vocabulary::Table(table) => (table.count(), table.longest(), "table"),
+            Vocabulary::Table(table) => (table.count, table.longest, "table"),
             Vocabulary::Chain(chain) => (chain.words.list.len(), chain.longest(), "chain"),
         };
         let engine = if is_general { "general" } else { own };

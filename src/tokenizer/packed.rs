@@ -11,7 +11,7 @@ mod tests;
 
 use super::chain::Chain;
 use super::spec::{Word, Words};
-use super::table::{PRESENT, SPECIAL, Slot, Table, WIDE, near};
+use super::table::{BYTE, PARTIAL, PRESENT, SPECIAL, Slot, Table, WIDE, near};
 use super::{Engine, Tokenizer, Vocabulary, invalid, limit_exceeded};
 use crate::Error;
 use forms::{Forms, Written};
@@ -25,8 +25,10 @@ const FORMAT: u32 = 2;
 
 /// What holds the vocabulary.
 const TABLE: u32 = 0;
-const JOINED: u32 = 1;
-const CHAIN: u32 = 2;
+/// A table whose tokens that are no text are byte tokens.
+const RUNS: u32 = 1;
+const JOINED: u32 = 2;
+const CHAIN: u32 = 3;
 
 /// The SHA-256 of a file.
 pub(super) type Sha256 = [u8; 32];
@@ -68,8 +70,9 @@ pub(super) fn read(content: &[u8], engine: Engine, room: usize) -> Result<Tokeni
     if forms.codes.len().saturating_mul(2 * size_of::<Slot>()) > room {
         return Err(limit_exceeded("the packed tokenizer has more ids than its bytes account for"));
     }
-    let vocabulary = if kind == TABLE {
-        read_table(&mut parts, &forms, far).map(|mut table| {
+    let vocabulary = if kind <= RUNS {
+        let other = if kind == RUNS { PRESENT | PARTIAL | BYTE } else { PRESENT | PARTIAL };
+        read_table(&mut parts, &forms, far, other).map(|mut table| {
             special_tokens.iter().for_each(|&(id, _)| table.set_special(id));
             Vocabulary::Table(table)
         })
@@ -94,6 +97,7 @@ pub(super) fn read(content: &[u8], engine: Engine, room: usize) -> Result<Tokeni
 pub(super) fn write(tokenizer: &Tokenizer, source: Option<Sha256>) -> Vec<u8> {
     let mut content = source.unwrap_or_default().to_vec();
     let kind = match &tokenizer.vocabulary {
+        Vocabulary::Table(table) if table.slots.iter().chain(&table.first).any(|slot| slot.has(BYTE)) => RUNS,
         Vocabulary::Table(_) => TABLE,
         Vocabulary::Chain(chain) => {
             if chain.steps.is_some() {
@@ -128,17 +132,21 @@ pub(super) fn write(tokenizer: &Tokenizer, source: Option<Sha256>) -> Vec<u8> {
 }
 
 /// The normal forms, those of tokens that come first where these can differ, and what is cut from the front.
-fn read_table(parts: &mut Parts<'_>, normal: &Forms<'_>, far: Vec<u32>) -> Option<Table> {
+fn read_table(parts: &mut Parts<'_>, normal: &Forms<'_>, far: Vec<u32>, other: u64) -> Option<Table> {
     let first = Forms::read(parts);
     let (character, cut) = (parts.character(), parts.number() as usize);
-    let buffers = [normal.text, normal.others, first.text, first.others];
-    let mut bytes = Vec::with_capacity(buffers.iter().map(|buffer| buffer.len()).sum::<usize>() + WIDE);
-    buffers.iter().for_each(|buffer| bytes.extend_from_slice(buffer));
-    let slots = normal.slots(&bytes, 0, &[])?;
-    let first = first.slots(&bytes, normal.text.len() + normal.others.len(), &slots)?;
+    let all = normal.buffers.iter().chain(&first.buffers).map(|buffer| buffer.len()).sum::<usize>();
+    let mut bytes = Vec::with_capacity(all + WIDE);
+    let mut start = 0;
+    for forms in [normal, &first] {
+        start = bytes.len();
+        forms.buffers.iter().for_each(|buffer| bytes.extend_from_slice(buffer));
+    }
+    let slots = normal.slots(normal.walk(&bytes, 0, other), &[])?;
+    let first = first.slots(first.walk(&bytes, start, other), &slots)?;
     let near = slots.len().checked_sub(far.len())?;
     let cut = (cut > 0).then_some((character, cut));
-    Table { bytes, slots, near, far, first, longest_first: 0, cut }.restored()
+    Table { bytes, slots, near, far, first, longest_first: 0, longest: 0, count: 0, cut }.restored()
 }
 
 fn write_table(table: &Table, out: &mut Vec<u8>) {
@@ -162,17 +170,18 @@ fn write_table(table: &Table, out: &mut Vec<u8>) {
 
 /// Contents of tokens, all of them texts.
 fn read_words(forms: &Forms<'_>, far: &[u32], special_tokens: &[(u32, String)]) -> Option<Words> {
-    let buffer = std::str::from_utf8(forms.text).ok().filter(|_| forms.others.is_empty())?.to_owned();
+    let [ascii, text, others] = forms.buffers;
+    let buffer = String::from_utf8([ascii, text].concat()).ok().filter(|_| others.is_empty())?;
     let near = forms.codes.len().checked_sub(far.len())?;
-    let mut walk = forms.walk(buffer.as_bytes(), 0);
+    let mut walk = forms.walk(buffer.as_bytes(), 0, PRESENT);
     let mut list = Vec::new();
     let mut special = special_tokens.iter().map(|&(id, _)| id).peekable();
     for (at, &code) in forms.codes.iter().enumerate() {
-        let form = walk.next(code);
+        let (flags, start, len) = walk.next(code);
         let id = at.checked_sub(near).map_or(at as u32, |at| far.get(at).copied().unwrap_or_default());
-        if form.flags != 0 {
+        if flags != 0 {
             let special = special.next_if_eq(&id).is_some();
-            list.push(Word { id, start: form.start as u32, len: form.len as u32, special });
+            list.push(Word { id, start: start as u32, len: len as u32, special });
         }
     }
     let ascends = list.is_sorted_by(|word: &Word, next| word.id < next.id);
@@ -198,25 +207,33 @@ fn write_words(words: &Words, out: &mut Vec<u8>) {
     forms.write(out);
 }
 
-/// A quick sum of bytes that finds damage, not intent: eight at a time, through pieces as in [`forms`].
+/// A quick sum of bytes that finds damage, not intent: two sums of eight bytes at a time, each over every other word, so that one need
+/// not wait for the other; through pieces, as in [`forms`].
 fn checksum(bytes: &[u8]) -> u64 {
-    let (words, tail) = bytes.as_chunks::<8>();
-    let mut state = bytes.len() as u64;
-    for words in words.chunks(512) {
-        state = add(state, words);
+    let (words, tail) = bytes.as_chunks();
+    let mut sums = [bytes.len() as u64, 0];
+    for words in words.chunks(256) {
+        sums = add(sums, words);
     }
-    let mut last = [0; 8];
+    let mut last = [0; 16];
     last.iter_mut().zip(tail).for_each(|(last, byte)| *last = *byte);
-    add(state, &[last, [0; 8]])
+    let [first, second] = add(sums, &[last]);
+    // Once more, so that every bit depends on every byte.
+    let [sum, _] = add([first, 0], &[(u128::from(second)).to_le_bytes()]);
+    sum
 }
 
 #[inline(never)]
-fn add(mut state: u64, words: &[[u8; 8]]) -> u64 {
+fn add([mut first, mut second]: [u64; 2], words: &[[u8; 16]]) -> [u64; 2] {
+    const K: u64 = 0x9e37_79b9_7f4a_7c15;
     for word in words {
-        state = (state ^ u64::from_le_bytes(*word)).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-        state ^= state >> 32;
+        let word = u128::from_le_bytes(*word);
+        first = (first ^ word as u64).wrapping_mul(K);
+        second = (second ^ (word >> 64) as u64).wrapping_mul(K);
+        first ^= first >> 32;
+        second ^= second >> 32;
     }
-    state
+    [first, second]
 }
 
 #[cold]

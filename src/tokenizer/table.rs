@@ -76,6 +76,10 @@ pub(super) struct Table {
     pub first: Vec<Slot>,
     /// How long a token that comes first can be.
     pub longest_first: usize,
+    /// At least as many bytes as any token has in a text.
+    pub longest: usize,
+    /// How many ids decode to a token.
+    pub count: usize,
     /// How many of which character are cut from the front of the whole.
     pub cut: Option<(char, usize)>,
 }
@@ -158,6 +162,8 @@ impl Table {
             far,
             first: Vec::new(),
             longest_first: 0,
+            longest: 0,
+            count: 0,
             cut: plan.cut,
         };
         if plan.first_aware {
@@ -202,7 +208,11 @@ impl Table {
     /// Adds what goes without saying.
     fn finish(&mut self) {
         self.bytes.extend_from_slice(&[0; WIDE]);
-        self.longest_first = longest(&self.first);
+        let (_, longest_first) = weigh(&self.first);
+        self.longest_first = longest_first;
+        let (count, longest) = weigh(&self.slots);
+        self.count = count;
+        self.longest = longest.saturating_add(longest_first);
     }
 
     /// The bytes of a slot.
@@ -215,16 +225,6 @@ impl Table {
         if let Some(slot) = self.position(id).and_then(|at| self.slots.get_mut(at)) {
             slot.0 |= SPECIAL << 56;
         }
-    }
-
-    /// How many ids decode to a token.
-    pub fn count(&self) -> usize {
-        self.slots.iter().filter(|slot| slot.has(PRESENT)).count()
-    }
-
-    /// At least as many bytes as any token has in a text.
-    pub fn longest(&self) -> usize {
-        longest(&self.slots).saturating_add(self.longest_first)
     }
 
     /// The slot of a first form, in the bytes just written where it can be: most often it lacks a leading space.
@@ -381,9 +381,20 @@ fn close_run(start: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The most bytes of text that one of the slots has.
-fn longest(slots: &[Slot]) -> usize {
-    slots.iter().map(|slot| slot.most()).max().unwrap_or(0)
+/// How many slots have a token, and the most bytes of text that one has. In pieces: a function that is called once runs
+/// slowly in V8.
+fn weigh(slots: &[Slot]) -> (usize, usize) {
+    let mut sums = (0, 0);
+    slots.chunks(512).for_each(|slots| weigh_some(slots, &mut sums));
+    sums
+}
+
+#[inline(never)]
+fn weigh_some(slots: &[Slot], (count, longest): &mut (usize, usize)) {
+    for slot in slots {
+        *count += usize::from(slot.has(PRESENT));
+        *longest = slot.most().max(*longest);
+    }
 }
 
 fn is_text(bytes: &[u8]) -> bool {

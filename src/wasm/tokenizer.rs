@@ -104,6 +104,10 @@ fn too_much(most: usize, what: &str) -> JsValue {
 }
 
 fn load(bytes: &[u8], options: &str) -> Result<Tokenizer, Error> {
+    // No scanner, which a packed tokenizer does not need either.
+    if options == "{}" {
+        return Tokenizer::from_json(bytes);
+    }
     let mut json = parse(options.as_bytes(), "options", ErrorCode::InvalidOptions)?;
     let mut object = Object::open(&mut json, Json::ROOT, "options", ErrorCode::InvalidOptions);
     object.done(&["compat", "config", "engine"]);

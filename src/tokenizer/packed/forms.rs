@@ -1,8 +1,8 @@
-//! What each token is, as a packed tokenizer has it: a byte for each id, and the bytes of all of them in two buffers.
+//! What each token is, as a packed tokenizer has it: a byte for each id, and the bytes of all of them in three buffers.
 //!
-//! The buffer of texts is UTF-8 as a whole and every text in it begins at a character, so each of them is UTF-8 after
-//! one pass over all. The loops work through pieces, one call for each: V8 compiles a function well only once it is
-//! called again.
+//! The texts of ASCII are ASCII as a whole, the other ones UTF-8 as a whole, and each of them begins at a character: so
+//! each is UTF-8 after one pass over all, of which the one over ASCII is quick. The loops work through pieces, one call
+//! for each: V8 compiles a function well only once it is called again.
 
 use super::parts::{Parts, bytes, numbers};
 use crate::tokenizer::table::{BYTE, PARTIAL, PRESENT, Slot};
@@ -11,131 +11,149 @@ use crate::tokenizer::table::{BYTE, PARTIAL, PRESENT, Slot};
 const CODES: usize = 512;
 const BYTES: usize = 4096;
 
-/// The highest bits of a code: nothing, or as much of the normal form of the token as is left after the length; text;
-/// bytes that are no text by themselves; the byte of a byte token.
-pub(super) const TEXT: u8 = 1;
-const KINDS: [u64; 4] = [0, PRESENT, PRESENT | PARTIAL, PRESENT | PARTIAL | BYTE];
+/// The highest bits of a code. Nothing; or, of a form that a token has where it comes first, what its normal form is
+/// without its first bytes.
+const REST: u8 = 0;
+pub(super) const ASCII: u8 = 1;
+pub(super) const TEXT: u8 = 2;
+/// No text by itself, or the byte of a byte token.
+pub(super) const OTHER: u8 = 3;
 
 /// The other bits of a code are a length. This one says that it stands among the long ones.
-const LONG: usize = 63;
+const LONG: u8 = 63;
 
-/// Forms as they stand in a packed tokenizer.
+/// Forms as they stand in a packed tokenizer: a buffer for each kind but the first.
 pub(super) struct Forms<'a> {
     pub codes: &'a [u8],
     longs: &'a [[u8; 4]],
-    pub text: &'a [u8],
-    pub others: &'a [u8],
-}
-
-/// A form: its flags, its place among the bytes, its length.
-#[derive(Clone, Copy)]
-pub(super) struct Form {
-    pub flags: u64,
-    pub start: u64,
-    pub len: usize,
+    pub buffers: [&'a [u8]; 3],
 }
 
 /// Goes through codes, and says where each form is. `damaged` counts only after the last one.
 pub(super) struct Walk<'a> {
     longs: &'a [[u8; 4]],
     bytes: &'a [u8],
-    /// Where the next text and the next of the others begin.
-    text: u64,
-    others: u64,
-    ends: [u64; 2],
+    /// The flags of what is no text.
+    other: u64,
+    /// Where the next form of each kind begins; nobody minds the first.
+    at: [u64; 4],
+    ends: [u64; 3],
     damaged: bool,
 }
 
 impl<'a> Forms<'a> {
     pub fn read(parts: &mut Parts<'a>) -> Forms<'a> {
         let (codes, longs) = (parts.bytes(), parts.numbers());
-        let forms = Forms { codes, longs, text: parts.bytes(), others: parts.bytes() };
-        parts.damaged |= !is_text(forms.text);
-        forms
+        let buffers = [(); 3].map(|()| parts.bytes());
+        let [ascii, text, _] = buffers;
+        parts.damaged |= !ascii.is_ascii() || !is_text(text);
+        Forms { codes, longs, buffers }
     }
 
-    /// Begins to go through them, once their bytes stand among others, from a place on.
-    pub fn walk<'b>(&'b self, bytes: &'b [u8], start: usize) -> Walk<'b> {
-        let others = (start + self.text.len()) as u64;
-        let ends = [others, others + self.others.len() as u64];
-        Walk { longs: self.longs, bytes, text: start as u64, others, ends, damaged: false }
+    /// Begins to go through them, where their bytes stand among others from `start` on. `other` are the flags of what is
+    /// no text.
+    pub fn walk<'b>(&'b self, bytes: &'b [u8], start: usize, other: u64) -> Walk<'b> {
+        let mut end = start as u64;
+        let mut at = [0, end, 0, 0];
+        let mut ends = [0; 3];
+        for ((next, last), buffer) in at.iter_mut().skip(1).zip(&mut ends).zip(&self.buffers) {
+            *next = end;
+            end += buffer.len() as u64;
+            *last = end;
+        }
+        Walk { longs: self.longs, bytes, other, at, ends, damaged: false }
     }
 
-    /// The slots of all forms, whose own bytes begin at `start` among `bytes`; `normal` are those of the normal forms
-    /// where these are others. `None` after damage.
-    pub fn slots(&self, bytes: &[u8], start: usize, normal: &[Slot]) -> Option<Vec<Slot>> {
-        let mut walk = self.walk(bytes, start);
+    /// The slots of all forms; `normal` are those of the normal forms where these are others. `None` after damage.
+    pub fn slots(&self, mut walk: Walk<'_>, normal: &[Slot]) -> Option<Vec<Slot>> {
         let mut slots = Vec::with_capacity(self.codes.len());
+        let mut normal = normal.chunks(CODES);
+        let mut piece = [Slot::default(); CODES];
         for codes in self.codes.chunks(CODES) {
-            walk.fill(codes, normal.get(slots.len()..).unwrap_or_default(), &mut slots);
+            walk.fill(codes, normal.next().unwrap_or_default(), &mut piece);
+            slots.extend_from_slice(piece.get(..codes.len()).unwrap_or_default());
         }
         walk.ends_well().then_some(slots)
     }
 }
 
 impl Walk<'_> {
-    #[inline(always)]
-    pub fn next(&mut self, code: u8) -> Form {
-        let (kind, mut len) = (code >> 6, code as usize & LONG);
-        if len == LONG {
-            len = self.long();
-        }
-        let flags = KINDS.get(usize::from(kind)).copied().unwrap_or_default();
-        let place = match kind {
-            0 => return Form { flags, start: 0, len },
-            TEXT => &mut self.text,
-            _ => &mut self.others,
-        };
-        let start = *place;
-        *place += len as u64;
-        if kind == TEXT {
-            self.damaged |= len > 0 && self.splits(start as usize);
-        }
-        Form { flags, start, len }
-    }
-
-    #[cold]
+    /// The flags of the next form, its place among the bytes, its length.
     #[inline(never)]
-    fn long(&mut self) -> usize {
-        let first = self.longs.split_first();
-        self.damaged |= first.is_none();
-        first.map_or(0, |(long, rest)| {
+    pub fn next(&mut self, code: u8) -> (u64, u64, u64) {
+        let (kind, mut len) = (code >> 6, u64::from(code & LONG));
+        if code & LONG == LONG {
+            let first = self.longs.split_first();
+            self.damaged |= first.is_none();
+            let (long, rest) = first.unwrap_or((&[0; 4], &[]));
+            len = u32::from_le_bytes(*long).into();
             self.longs = rest;
-            u32::from_le_bytes(*long) as usize
-        })
+        }
+        let [.., place] = self.at.get_mut(..=usize::from(kind)).unwrap_or_default() else { return (0, 0, 0) };
+        let start = *place;
+        *place += len;
+        self.damaged |= kind == TEXT && len > 0 && splits(self.bytes, start);
+        let flags = match kind {
+            REST => 0,
+            OTHER => self.other,
+            _ => PRESENT,
+        };
+        (flags, start, len)
     }
 
-    /// Whether a place is inside a character.
-    #[inline(always)]
-    fn splits(&self, at: usize) -> bool {
-        self.bytes.get(at).is_some_and(|byte| byte & 0xc0 == 0x80)
-    }
-
+    /// The slot of the next form, which may be what a normal one is without its first bytes.
     #[inline(never)]
-    fn fill(&mut self, codes: &[u8], normal: &[Slot], slots: &mut Vec<Slot>) {
-        slots.extend(codes.iter().enumerate().map(|(at, &code)| {
-            let Form { flags, start, len } = self.next(code);
-            let slot = if flags == 0 {
-                self.rest(normal.get(at).copied().unwrap_or_default(), len)
-            } else {
-                Slot::new(start as usize, len, flags)
-            };
-            self.damaged |= slot.is_none();
-            slot.unwrap_or_default()
-        }));
+    fn slot(&mut self, code: u8, normal: Slot) -> Slot {
+        let (mut flags, mut start, mut len) = self.next(code);
+        if flags == 0 {
+            let rest = (normal.len() as u64).checked_sub(len);
+            self.damaged |= rest.is_none();
+            (flags, start, len) = (normal.flags(), normal.start() as u64 + len, rest.unwrap_or_default());
+            self.damaged |= len > 0 && flags & PARTIAL == 0 && splits(self.bytes, start);
+        }
+        let slot = Slot::new(start as usize, len as usize, flags);
+        self.damaged |= slot.is_none();
+        slot.unwrap_or_default()
     }
 
-    /// What a normal form is without its first bytes.
-    fn rest(&mut self, normal: Slot, cut: usize) -> Option<Slot> {
-        let (start, len) = (normal.start() + cut, normal.len().checked_sub(cut)?);
-        self.damaged |= len > 0 && !normal.has(PARTIAL) && self.splits(start);
-        Slot::new(start, len, normal.flags())
+    /// Short texts, which most forms are, without a call for each.
+    #[inline(never)]
+    fn fill(&mut self, codes: &[u8], normal: &[Slot], slots: &mut [Slot]) {
+        let (bytes, mut damaged) = (self.bytes, false);
+        let [_, mut ascii, mut text, _] = self.at;
+        let mut at = 0;
+        while let (Some(&code), Some(slot)) = (codes.get(at), slots.get_mut(at)) {
+            let len = u64::from(code & LONG);
+            let start = if code < (ASCII << 6 | LONG) && code >= ASCII << 6 {
+                &mut ascii
+            } else if code < (TEXT << 6 | LONG) && code >= TEXT << 6 {
+                damaged |= len > 0 && splits(bytes, text);
+                &mut text
+            } else {
+                self.at = [0, ascii, text, self.at[3]];
+                *slot = self.slot(code, normal.get(at).copied().unwrap_or_default());
+                [_, ascii, text, _] = self.at;
+                at += 1;
+                continue;
+            };
+            *slot = Slot(*start | len << 32 | PRESENT << 56);
+            *start += len;
+            at += 1;
+        }
+        self.at = [0, ascii, text, self.at[3]];
+        self.damaged |= damaged;
     }
 
     /// Whether there was a form for every byte, and no form without its bytes.
     pub fn ends_well(&self) -> bool {
-        !self.damaged && self.longs.is_empty() && [self.text, self.others] == self.ends
+        !self.damaged && self.longs.is_empty() && self.at[1..] == self.ends
     }
+}
+
+/// Whether a place is inside a character.
+#[inline(always)]
+fn splits(bytes: &[u8], at: u64) -> bool {
+    bytes.get(at as usize).is_some_and(|byte| byte & 0xc0 == 0x80)
 }
 
 /// Forms as they are written.
@@ -143,36 +161,40 @@ impl Walk<'_> {
 pub(super) struct Written {
     codes: Vec<u8>,
     longs: Vec<u32>,
-    text: Vec<u8>,
-    others: Vec<u8>,
+    buffers: [Vec<u8>; 3],
 }
 
 impl Written {
     /// A form with its flags; without flags, nothing.
     pub fn push(&mut self, flags: u64, form: &[u8]) {
-        let flags = flags & (PRESENT | PARTIAL | BYTE);
-        let kind = KINDS.iter().position(|&kind| kind == flags).unwrap_or_default() as u8;
+        let kind = match flags {
+            0 => REST,
+            _ if flags & (PARTIAL | BYTE) != 0 => OTHER,
+            _ if form.is_ascii() => ASCII,
+            _ => TEXT,
+        };
         self.code(kind, form.len());
-        if kind == TEXT { &mut self.text } else { &mut self.others }.extend_from_slice(form);
+        if let Some(buffer) = self.buffers.get_mut(usize::from(kind).wrapping_sub(1)) {
+            buffer.extend_from_slice(form);
+        }
     }
 
     /// The normal form without so many bytes.
     pub fn push_rest(&mut self, cut: usize) {
-        self.code(0, cut);
+        self.code(REST, cut);
     }
 
     fn code(&mut self, kind: u8, len: usize) {
-        if len >= LONG {
+        if len >= LONG.into() {
             self.longs.push(u32::try_from(len).unwrap_or(u32::MAX));
         }
-        self.codes.push(kind << 6 | len.min(LONG) as u8);
+        self.codes.push(kind << 6 | len.min(LONG.into()) as u8);
     }
 
     pub fn write(&self, out: &mut Vec<u8>) {
         bytes(&self.codes, out);
         numbers(&self.longs, out);
-        bytes(&self.text, out);
-        bytes(&self.others, out);
+        self.buffers.iter().for_each(|buffer| bytes(buffer, out));
     }
 }
 

@@ -1,6 +1,6 @@
 //! A packed tokenizer comes back the same, and a damaged or hostile one does no harm.
 
-use super::forms::{TEXT, is_text};
+use super::forms::{ASCII, OTHER, TEXT, is_text};
 use super::*;
 use crate::tokenizer::DecodeOptions;
 use crate::tokenizer::chain::Step;
@@ -178,36 +178,35 @@ fn steps_that_grow_without_bound_are_refused() {
     assert_eq!(unpack(&packed).expect_err("it grows").code(), crate::ErrorCode::LimitExceeded);
 }
 
-/// A packed table of these codes, texts and other bytes, without first forms.
-fn table(codes: &[u8], text: &[u8], others: &[u8]) -> Result<Tokenizer, Error> {
+/// A packed table of these codes and buffers, without first forms.
+fn table(codes: &[u8], buffers: [&[u8]; 3]) -> Result<Tokenizer, Error> {
     let mut packed = MAGIC.to_vec();
     number(FORMAT, &mut packed);
     // The checksum, the source; a table that does not clean up, of no decoder, without special tokens and far ids.
     packed.extend_from_slice(&[0; 8 + 32 + 5 * 4]);
-    for part in [codes, &[], text, others] {
-        bytes(part, &mut packed);
-    }
+    [codes, &[]].iter().chain(&buffers).for_each(|part| bytes(part, &mut packed));
     // No first forms, and nothing cut.
-    packed.extend_from_slice(&[0; 6 * 4]);
+    packed.extend_from_slice(&[0; 7 * 4]);
     unpack(&with_hash(packed))
 }
 
 #[test]
 fn a_form_that_is_said_to_be_text_is_text() {
-    let text = |len: u8| TEXT << 6 | len;
-    let other = |len: u8| 2 << 6 | len;
-    let good = table(&[text(1), text(2), other(1), text(0)], "aé".as_bytes(), b"\xa9").expect("a table");
-    assert_eq!(good.decode(&[1, 0, 2, 3], DecodeOptions::default()), "éa\u{fffd}");
-    let cases: [(&[u8], &[u8], &[u8]); 6] = [
-        (&[text(2), text(1)], "aé".as_bytes(), b""),
-        (&[text(1), text(1)], b"a\xff", b""),
-        (&[text(1)], b"ab", b""),
-        (&[text(2)], b"a", b"b"),
-        (&[text(1), other(2)], b"a", b"b"),
-        (&[1], b"", b""),
+    let [ascii, text, other] = [ASCII, TEXT, OTHER].map(|kind| move |len: u8| kind << 6 | len);
+    let good = table(&[text(1 + 1), ascii(1), other(1), text(0)], [b"a", "é".as_bytes(), b"\xa9"]).expect("a table");
+    assert_eq!(good.decode(&[1, 0, 2, 3], DecodeOptions::default()), "aé\u{fffd}");
+    let cases: [(&[u8], [&[u8]; 3]); 8] = [
+        (&[text(1), text(1)], [b"", "é".as_bytes(), b""]),
+        (&[text(1)], [b"", b"\xff", b""]),
+        (&[ascii(1)], [b"\xff", b"", b""]),
+        (&[ascii(1)], [b"ab", b"", b""]),
+        (&[ascii(2)], [b"a", b"b", b""]),
+        (&[text(2)], [b"", b"a", b"b"]),
+        (&[other(2)], [b"", b"", b"b"]),
+        (&[1], [b"", b"", b""]),
     ];
-    for (codes, text, others) in cases {
-        let error = table(codes, text, others).expect_err("its forms are not what their codes say");
+    for (codes, buffers) in cases {
+        let error = table(codes, buffers).expect_err("its forms are not what their codes say");
         assert_eq!(error.message(), damaged().message(), "{codes:?}");
     }
 }
@@ -230,7 +229,7 @@ fn a_text_over_many_pieces_is_checked_as_one() {
 
 #[test]
 fn memory_is_in_proportion_to_the_file() {
-    let error = table(&vec![0; 9 << 20], b"", b"").expect_err("too many ids");
+    let error = table(&vec![0; 9 << 20], [b""; 3]).expect_err("too many ids");
     assert_eq!(error.code(), crate::ErrorCode::LimitExceeded);
-    table(&vec![0; 1 << 20], b"", b"").expect("as many as its bytes account for");
+    table(&vec![0; 1 << 20], [b""; 3]).expect("as many as its bytes account for");
 }

@@ -180,7 +180,14 @@ impl Tokenizer {
         }
         let is_general = engine == Engine::General || chain.has_regex();
         let table = chain.steps.as_deref().and_then(|steps| Table::new(&chain.words, steps));
-        let vocabulary = table.map_or_else(|| Vocabulary::Chain(chain), Vocabulary::Table);
+        let vocabulary = match table {
+            Some(table) => Vocabulary::Table(table),
+            // What is packed has no longer ones.
+            None if chain.words.list.iter().any(|word| word.len >> 24 > 0) => {
+                return Err(limit_exceeded("a token has 16 MiB or more"));
+            }
+            None => Vocabulary::Chain(chain),
+        };
         Ok(Tokenizer::new(vocabulary, spec.cleans_up, decoder, special_tokens, is_general))
     }
 

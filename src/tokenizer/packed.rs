@@ -11,7 +11,7 @@ mod tests;
 
 use super::chain::Chain;
 use super::spec::{Word, Words};
-use super::table::{BYTE, PARTIAL, PRESENT, SPECIAL, Slot, Table, WIDE, near};
+use super::table::{BYTE, PARTIAL, PRESENT, SPECIAL, Slot, Table, WIDE};
 use super::{Engine, Tokenizer, Vocabulary, invalid, limit_exceeded};
 use crate::Error;
 use forms::{Forms, Written};
@@ -63,25 +63,19 @@ pub(super) fn read(content: &[u8], engine: Engine, room: usize) -> Result<Tokeni
     for _ in 0..parts.count(8) {
         special_tokens.push((parts.number(), parts.text().to_owned()));
     }
-    let far: Vec<u32> = parts.numbers().iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
-    let forms = Forms::read(&mut parts);
-    let mut is_general = engine == Engine::General;
-    // A code becomes a slot, or two, or a word.
-    if forms.codes.len().saturating_mul(2 * size_of::<Slot>()) > room {
-        return Err(limit_exceeded("the packed tokenizer has more ids than its bytes account for"));
-    }
+    let other = if kind == RUNS { PRESENT | PARTIAL | BYTE } else { PRESENT | PARTIAL };
+    let table = read_table(&mut parts, other, room)?.map(|mut table| {
+        special_tokens.iter().for_each(|&(id, _)| table.set_special(id));
+        table
+    });
     let vocabulary = if kind <= RUNS {
-        let other = if kind == RUNS { PRESENT | PARTIAL | BYTE } else { PRESENT | PARTIAL };
-        read_table(&mut parts, &forms, far, other).map(|mut table| {
-            special_tokens.iter().for_each(|&(id, _)| table.set_special(id));
-            Vocabulary::Table(table)
-        })
+        table.map(Vocabulary::Table)
     } else {
-        let words = read_words(&forms, &far, &special_tokens);
         let steps = if kind == CHAIN { Some(steps::read(&mut parts)?) } else { None };
         parts.damaged |= kind > CHAIN;
-        words.map(|words| Vocabulary::Chain(Chain { words, steps }))
+        table.and_then(words).map(|words| Vocabulary::Chain(Chain { words, steps }))
     };
+    let mut is_general = engine == Engine::General;
     parts.damaged |= !parts.rest.is_empty();
     let Some(vocabulary) = vocabulary.filter(|_| !parts.damaged) else { return Err(damaged()) };
     if let Vocabulary::Chain(chain) = &vocabulary {
@@ -95,18 +89,19 @@ pub(super) fn read(content: &[u8], engine: Engine, room: usize) -> Result<Tokeni
 
 /// The packed form of a tokenizer.
 pub(super) fn write(tokenizer: &Tokenizer, source: Option<Sha256>) -> Vec<u8> {
-    let mut content = source.unwrap_or_default().to_vec();
-    let kind = match &tokenizer.vocabulary {
-        Vocabulary::Table(table) if table.slots.iter().chain(&table.first).any(|slot| slot.has(BYTE)) => RUNS,
-        Vocabulary::Table(_) => TABLE,
+    let contents;
+    let (kind, table, steps) = match &tokenizer.vocabulary {
+        Vocabulary::Table(table) => {
+            let runs = table.slots.iter().chain(&table.first).any(|slot| slot.has(BYTE));
+            (if runs { RUNS } else { TABLE }, table, None)
+        }
         Vocabulary::Chain(chain) => {
-            if chain.steps.is_some() {
-                CHAIN
-            } else {
-                JOINED
-            }
+            // There always is one: `Tokenizer::build` has refused tokens that are too long.
+            contents = Table::new(&chain.words, &[]).unwrap_or_default();
+            (if chain.steps.is_some() { CHAIN } else { JOINED }, &contents, chain.steps.as_deref())
         }
     };
+    let mut content = source.unwrap_or_default().to_vec();
     number(kind, &mut content);
     number(u32::from(tokenizer.cleans_up), &mut content);
     bytes(tokenizer.info.decoder.as_bytes(), &mut content);
@@ -115,14 +110,9 @@ pub(super) fn write(tokenizer: &Tokenizer, source: Option<Sha256>) -> Vec<u8> {
         number(*id, &mut content);
         bytes(token.as_bytes(), &mut content);
     }
-    match &tokenizer.vocabulary {
-        Vocabulary::Table(table) => write_table(table, &mut content),
-        Vocabulary::Chain(chain) => {
-            write_words(&chain.words, &mut content);
-            if let Some(steps) = &chain.steps {
-                steps::write(steps, &mut content);
-            }
-        }
+    write_table(table, &mut content);
+    if let Some(steps) = steps {
+        steps::write(steps, &mut content);
     }
     let mut packed = MAGIC.to_vec();
     number(FORMAT, &mut packed);
@@ -131,22 +121,28 @@ pub(super) fn write(tokenizer: &Tokenizer, source: Option<Sha256>) -> Vec<u8> {
     packed
 }
 
-/// The normal forms, those of tokens that come first where these can differ, and what is cut from the front.
-fn read_table(parts: &mut Parts<'_>, normal: &Forms<'_>, far: Vec<u32>, other: u64) -> Option<Table> {
-    let first = Forms::read(parts);
+/// The forms of a table; of a chain, the contents of the tokens. `other` are the flags of what is no text.
+fn read_table(parts: &mut Parts<'_>, other: u64, room: usize) -> Result<Option<Table>, Error> {
+    let far: Vec<u32> = parts.numbers().iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
+    let [normal, first] = [(); 2].map(|()| Forms::read(parts));
     let (character, cut) = (parts.character(), parts.number() as usize);
-    let all = normal.buffers.iter().chain(&first.buffers).map(|buffer| buffer.len()).sum::<usize>();
+    // A code becomes a slot, or two, or a word.
+    if normal.codes.len().saturating_mul(2 * size_of::<Slot>()) > room {
+        return Err(limit_exceeded("the packed tokenizer has more ids than its bytes account for"));
+    }
+    let all = normal.len() + first.len();
     let mut bytes = Vec::with_capacity(all + WIDE);
-    let mut start = 0;
-    for forms in [normal, &first] {
-        start = bytes.len();
+    for forms in [&normal, &first] {
         forms.buffers.iter().for_each(|buffer| bytes.extend_from_slice(buffer));
     }
-    let slots = normal.slots(normal.walk(&bytes, 0, other), &[])?;
-    let first = first.slots(first.walk(&bytes, start, other), &slots)?;
-    let near = slots.len().checked_sub(far.len())?;
+    let table = || {
+        let slots = normal.slots(&bytes, 0, other, &[])?;
+        let first = first.slots(&bytes, normal.len(), other, &slots)?;
+        Some((slots.len().checked_sub(far.len())?, slots, first))
+    };
+    let Some((near, slots, first)) = table() else { return Ok(None) };
     let cut = (cut > 0).then_some((character, cut));
-    Table { bytes, slots, near, far, first, longest_first: 0, longest: 0, count: 0, cut }.restored()
+    Ok(Table { bytes, slots, near, far, first, cut, ..Table::default() }.restored())
 }
 
 fn write_table(table: &Table, out: &mut Vec<u8>) {
@@ -168,43 +164,20 @@ fn write_table(table: &Table, out: &mut Vec<u8>) {
     count(cut, out);
 }
 
-/// Contents of tokens, all of them texts.
-fn read_words(forms: &Forms<'_>, far: &[u32], special_tokens: &[(u32, String)]) -> Option<Words> {
-    let [ascii, text, others] = forms.buffers;
-    let buffer = String::from_utf8([ascii, text].concat()).ok().filter(|_| others.is_empty())?;
-    let near = forms.codes.len().checked_sub(far.len())?;
-    let mut walk = forms.walk(buffer.as_bytes(), 0, PRESENT);
+/// The tokens of a chain, all of which are texts.
+fn words(table: Table) -> Option<Words> {
     let mut list = Vec::new();
-    let mut special = special_tokens.iter().map(|&(id, _)| id).peekable();
-    for (at, &code) in forms.codes.iter().enumerate() {
-        let (flags, start, len) = walk.next(code);
-        let id = at.checked_sub(near).map_or(at as u32, |at| far.get(at).copied().unwrap_or_default());
-        if flags != 0 {
-            let special = special.next_if_eq(&id).is_some();
-            list.push(Word { id, start: start as u32, len: len as u32, special });
+    for (at, slot) in table.slots.iter().enumerate() {
+        if slot.has(PARTIAL) {
+            return None;
+        }
+        if slot.has(PRESENT) {
+            let id = at.checked_sub(table.near).map_or(at as u32, |at| table.far.get(at).copied().unwrap_or_default());
+            let (start, len) = (slot.start() as u32, slot.len() as u32);
+            list.push(Word { id, start, len, special: slot.has(SPECIAL) });
         }
     }
-    let ascends = list.is_sorted_by(|word: &Word, next| word.id < next.id);
-    (walk.ends_well() && ascends && special.next().is_none()).then_some(Words { buffer, list })
-}
-
-fn write_words(words: &Words, out: &mut Vec<u8>) {
-    let near = near(&words.list);
-    let mut forms = Written::default();
-    let mut far = Vec::new();
-    let mut next = 0;
-    for &word in &words.list {
-        if word.id as usize >= near {
-            far.push(word.id);
-        } else {
-            // The ids between are nobody's.
-            (next..word.id).for_each(|_| forms.push_rest(0));
-            next = word.id + 1;
-        }
-        forms.push(PRESENT, words.text(word).as_bytes());
-    }
-    numbers(&far, out);
-    forms.write(out);
+    Some(Words { buffer: String::from_utf8(table.bytes).ok()?, list })
 }
 
 /// A quick sum of bytes that finds damage, not intent: two sums of eight bytes at a time, each over every other word, so that one need

@@ -62,7 +62,7 @@ impl Slot {
 }
 
 /// A vocabulary, decoded.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Table {
     /// The bytes of all tokens, and then `WIDE` zeros, so that every token can be read in whole pieces.
     pub bytes: Vec<u8>,
@@ -402,7 +402,7 @@ fn is_text(bytes: &[u8]) -> bool {
 }
 
 /// Below which id every id gets a slot: as far as at least a quarter of the slots would be used.
-pub(super) fn near(list: &[Word]) -> usize {
+fn near(list: &[Word]) -> usize {
     let mut near = 0;
     for (count, word) in list.iter().enumerate() {
         let needed = (word.id as usize).saturating_add(1);

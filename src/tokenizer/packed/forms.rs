@@ -35,9 +35,8 @@ pub(super) struct Walk<'a> {
     bytes: &'a [u8],
     /// The flags of what is no text.
     other: u64,
-    /// Where the next form of each kind begins; nobody minds the first.
+    /// Where the next form of each kind begins; the first has none.
     at: [u64; 4],
-    ends: [u64; 3],
     damaged: bool,
 }
 
@@ -50,22 +49,18 @@ impl<'a> Forms<'a> {
         Forms { codes, longs, buffers }
     }
 
-    /// Begins to go through them, where their bytes stand among others from `start` on. `other` are the flags of what is
-    /// no text.
-    pub fn walk<'b>(&'b self, bytes: &'b [u8], start: usize, other: u64) -> Walk<'b> {
-        let mut end = start as u64;
-        let mut at = [0, end, 0, 0];
-        let mut ends = [0; 3];
-        for ((next, last), buffer) in at.iter_mut().skip(1).zip(&mut ends).zip(&self.buffers) {
-            *next = end;
-            end += buffer.len() as u64;
-            *last = end;
-        }
-        Walk { longs: self.longs, bytes, other, at, ends, damaged: false }
+    /// The bytes of all of them.
+    pub fn len(&self) -> usize {
+        self.buffers.iter().map(|buffer| buffer.len()).sum()
     }
 
-    /// The slots of all forms; `normal` are those of the normal forms where these are others. `None` after damage.
-    pub fn slots(&self, mut walk: Walk<'_>, normal: &[Slot]) -> Option<Vec<Slot>> {
+    /// The slots of all forms, whose bytes stand among others from `start` on. `other` are the flags of what is no text;
+    /// `normal` are the slots of the normal forms where these are others. `None` after damage.
+    pub fn slots(&self, bytes: &[u8], start: usize, other: u64, normal: &[Slot]) -> Option<Vec<Slot>> {
+        let [ascii, text, others] = self.buffers.map(|buffer| buffer.len() as u64);
+        let at = [0, start as u64, start as u64 + ascii, start as u64 + ascii + text];
+        let ends = [0, at[1] + ascii, at[2] + text, at[3] + others];
+        let mut walk = Walk { longs: self.longs, bytes, other, at, damaged: false };
         let mut slots = Vec::with_capacity(self.codes.len());
         let mut normal = normal.chunks(CODES);
         let mut piece = [Slot::default(); CODES];
@@ -73,45 +68,39 @@ impl<'a> Forms<'a> {
             walk.fill(codes, normal.next().unwrap_or_default(), &mut piece);
             slots.extend_from_slice(piece.get(..codes.len()).unwrap_or_default());
         }
-        walk.ends_well().then_some(slots)
+        // A form for every byte, and no form without its bytes.
+        (!walk.damaged && walk.longs.is_empty() && walk.at == ends).then_some(slots)
     }
 }
 
 impl Walk<'_> {
-    /// The flags of the next form, its place among the bytes, its length.
+    /// The slot of any form, which may be what a normal one is without its first bytes.
     #[inline(never)]
-    pub fn next(&mut self, code: u8) -> (u64, u64, u64) {
-        let (kind, mut len) = (code >> 6, u64::from(code & LONG));
+    fn slot(&mut self, code: u8, normal: Slot) -> Slot {
+        let (kind, mut len) = (code >> 6, usize::from(code & LONG));
         if code & LONG == LONG {
             let first = self.longs.split_first();
             self.damaged |= first.is_none();
             let (long, rest) = first.unwrap_or((&[0; 4], &[]));
-            len = u32::from_le_bytes(*long).into();
+            len = u32::from_le_bytes(*long) as usize;
             self.longs = rest;
         }
-        let [.., place] = self.at.get_mut(..=usize::from(kind)).unwrap_or_default() else { return (0, 0, 0) };
-        let start = *place;
-        *place += len;
-        self.damaged |= kind == TEXT && len > 0 && splits(self.bytes, start);
-        let flags = match kind {
-            REST => 0,
-            OTHER => self.other,
-            _ => PRESENT,
+        let (flags, start) = match kind {
+            REST => {
+                let cut = len;
+                len = normal.len().saturating_sub(cut);
+                self.damaged |= cut > normal.len();
+                (normal.flags(), normal.start() + cut)
+            }
+            _ => {
+                let [.., place] = &mut self.at[..=usize::from(kind)] else { return normal };
+                let start = *place as usize;
+                *place += len as u64;
+                (if kind == OTHER { self.other } else { PRESENT }, start)
+            }
         };
-        (flags, start, len)
-    }
-
-    /// The slot of the next form, which may be what a normal one is without its first bytes.
-    #[inline(never)]
-    fn slot(&mut self, code: u8, normal: Slot) -> Slot {
-        let (mut flags, mut start, mut len) = self.next(code);
-        if flags == 0 {
-            let rest = (normal.len() as u64).checked_sub(len);
-            self.damaged |= rest.is_none();
-            (flags, start, len) = (normal.flags(), normal.start() as u64 + len, rest.unwrap_or_default());
-            self.damaged |= len > 0 && flags & PARTIAL == 0 && splits(self.bytes, start);
-        }
-        let slot = Slot::new(start as usize, len as usize, flags);
+        self.damaged |= len > 0 && flags & PARTIAL == 0 && splits(self.bytes, start as u64);
+        let slot = Slot::new(start, len, flags);
         self.damaged |= slot.is_none();
         slot.unwrap_or_default()
     }
@@ -142,11 +131,6 @@ impl Walk<'_> {
         }
         self.at = [0, ascii, text, self.at[3]];
         self.damaged |= damaged;
-    }
-
-    /// Whether there was a form for every byte, and no form without its bytes.
-    pub fn ends_well(&self) -> bool {
-        !self.damaged && self.longs.is_empty() && self.at[1..] == self.ends
     }
 }
 

@@ -64,23 +64,22 @@ pub(super) fn read(content: &[u8], engine: Engine, room: usize) -> Result<Tokeni
         special_tokens.push((parts.number(), parts.text().to_owned()));
     }
     let other = if kind == RUNS { PRESENT | PARTIAL | BYTE } else { PRESENT | PARTIAL };
-    let table = read_table(&mut parts, other, room)?.map(|mut table| {
-        special_tokens.iter().for_each(|&(id, _)| table.set_special(id));
-        table
-    });
+    let mut table = Table::default();
+    read_table(&mut parts, other, room, &mut table)?;
+    special_tokens.iter().for_each(|&(id, _)| table.set_special(id));
+    let mut is_general = engine == Engine::General;
     let vocabulary = if kind <= RUNS {
-        table.map(Vocabulary::Table)
+        Vocabulary::Table(table)
     } else {
         let steps = if kind == CHAIN { Some(steps::read(&mut parts)?) } else { None };
         parts.damaged |= kind > CHAIN;
-        table.and_then(words).map(|words| Vocabulary::Chain(Chain { words, steps }))
-    };
-    let mut is_general = engine == Engine::General;
-    parts.damaged |= !parts.rest.is_empty();
-    let Some(vocabulary) = vocabulary.filter(|_| !parts.damaged) else { return Err(damaged()) };
-    if let Vocabulary::Chain(chain) = &vocabulary {
+        let chain = Chain { words: words(table, &mut parts.damaged), steps };
         chain.check(room)?;
         is_general |= chain.has_regex();
+        Vocabulary::Chain(chain)
+    };
+    if parts.damaged || !parts.rest.is_empty() {
+        return Err(damaged());
     }
     let mut tokenizer = Tokenizer::new(vocabulary, cleans_up, decoder, special_tokens, is_general);
     tokenizer.info.source_sha256 = Some(source).filter(|source| *source != Sha256::default());
@@ -122,27 +121,25 @@ pub(super) fn write(tokenizer: &Tokenizer, source: Option<Sha256>) -> Vec<u8> {
 }
 
 /// The forms of a table; of a chain, the contents of the tokens. `other` are the flags of what is no text.
-fn read_table(parts: &mut Parts<'_>, other: u64, room: usize) -> Result<Option<Table>, Error> {
-    let far: Vec<u32> = parts.numbers().iter().map(|bytes| u32::from_le_bytes(*bytes)).collect();
+fn read_table(parts: &mut Parts<'_>, other: u64, room: usize, table: &mut Table) -> Result<(), Error> {
+    for id in parts.numbers() {
+        table.far.push(u32::from_le_bytes(*id));
+    }
     let [normal, first] = [(); 2].map(|()| Forms::read(parts));
     let (character, cut) = (parts.character(), parts.number() as usize);
+    table.cut = (cut > 0).then_some((character, cut));
     // A code becomes a slot, or two, or a word.
     if normal.codes.len().saturating_mul(2 * size_of::<Slot>()) > room {
         return Err(limit_exceeded("the packed tokenizer has more ids than its bytes account for"));
     }
-    let all = normal.len() + first.len();
-    let mut bytes = Vec::with_capacity(all + WIDE);
-    for forms in [&normal, &first] {
-        forms.buffers.iter().for_each(|buffer| bytes.extend_from_slice(buffer));
+    table.bytes.reserve_exact(normal.len() + first.len() + WIDE);
+    for buffer in normal.buffers.iter().chain(&first.buffers) {
+        table.bytes.extend_from_slice(buffer);
     }
-    let table = || {
-        let slots = normal.slots(&bytes, 0, other, &[])?;
-        let first = first.slots(&bytes, normal.len(), other, &slots)?;
-        Some((slots.len().checked_sub(far.len())?, slots, first))
-    };
-    let Some((near, slots, first)) = table() else { return Ok(None) };
-    let cut = (cut > 0).then_some((character, cut));
-    Ok(Table { bytes, slots, near, far, first, cut, ..Table::default() }.restored())
+    let is_sound = normal.fill(&table.bytes, 0, other, &[], &mut table.slots)
+        && first.fill(&table.bytes, normal.len(), other, &table.slots, &mut table.first);
+    parts.damaged |= !is_sound || !table.restore();
+    Ok(())
 }
 
 fn write_table(table: &Table, out: &mut Vec<u8>) {
@@ -165,19 +162,18 @@ fn write_table(table: &Table, out: &mut Vec<u8>) {
 }
 
 /// The tokens of a chain, all of which are texts.
-fn words(table: Table) -> Option<Words> {
-    let mut list = Vec::new();
+fn words(table: Table, damaged: &mut bool) -> Words {
+    let mut words = Words::default();
     for (at, slot) in table.slots.iter().enumerate() {
-        if slot.has(PARTIAL) {
-            return None;
-        }
+        *damaged |= slot.has(PARTIAL);
         if slot.has(PRESENT) {
-            let id = at.checked_sub(table.near).map_or(at as u32, |at| table.far.get(at).copied().unwrap_or_default());
+            let far = table.far.get(at.wrapping_sub(table.near)).copied();
             let (start, len) = (slot.start() as u32, slot.len() as u32);
-            list.push(Word { id, start, len, special: slot.has(SPECIAL) });
+            words.list.push(Word { id: far.unwrap_or(at as u32), start, len, special: slot.has(SPECIAL) });
         }
     }
-    Some(Words { buffer: String::from_utf8(table.bytes).ok()?, list })
+    words.buffer = String::from_utf8(table.bytes).unwrap_or_default();
+    words
 }
 
 /// A quick sum of bytes that finds damage, not intent: two sums of eight bytes at a time, each over every other word, so that one need

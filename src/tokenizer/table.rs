@@ -191,18 +191,15 @@ impl Table {
         Some(table)
     }
 
-    /// The table when it was put together from forms that are what their slots say, its bytes without those at the end;
-    /// `None` if its ids are not in order.
-    pub fn restored(mut self) -> Option<Table> {
+    /// Completes a table that was put together from slots and the bytes that they say; false if its ids are not in order.
+    pub fn restore(&mut self) -> bool {
         let ascends = self.far.is_sorted_by(|id, next| id < next);
-        let is_apart = self.far.first().is_none_or(|&id| id as usize >= self.near);
-        let is_counted = self.slots.len().checked_sub(self.far.len()) == Some(self.near);
-        let has_first = self.first.is_empty() || self.first.len() == self.slots.len();
-        if !(ascends && is_apart && is_counted && has_first) {
-            return None;
-        }
+        let near = self.slots.len().checked_sub(self.far.len());
+        self.near = near.unwrap_or_default();
         self.finish();
-        Some(self)
+        let is_apart = self.far.first().is_none_or(|&id| id as usize >= self.near);
+        let has_first = self.first.is_empty() || self.first.len() == self.slots.len();
+        near.is_some() && ascends && is_apart && has_first
     }
 
     /// Adds what goes without saying.

@@ -54,14 +54,14 @@ impl<'a> Forms<'a> {
         self.buffers.iter().map(|buffer| buffer.len()).sum()
     }
 
-    /// The slots of all forms, whose bytes stand among others from `start` on. `other` are the flags of what is no text;
-    /// `normal` are the slots of the normal forms where these are others. `None` after damage.
-    pub fn slots(&self, bytes: &[u8], start: usize, other: u64, normal: &[Slot]) -> Option<Vec<Slot>> {
+    /// Appends the slots of all forms, whose bytes stand among others from `start` on. `other` are the flags of what is no
+    /// text; `normal` are the slots of the normal forms where these are others. False after damage.
+    pub fn fill(&self, bytes: &[u8], start: usize, other: u64, normal: &[Slot], slots: &mut Vec<Slot>) -> bool {
         let [ascii, text, others] = self.buffers.map(|buffer| buffer.len() as u64);
         let at = [0, start as u64, start as u64 + ascii, start as u64 + ascii + text];
         let ends = [0, at[1] + ascii, at[2] + text, at[3] + others];
         let mut walk = Walk { longs: self.longs, bytes, other, at, damaged: false };
-        let mut slots = Vec::with_capacity(self.codes.len());
+        slots.reserve_exact(self.codes.len());
         let mut normal = normal.chunks(CODES);
         let mut piece = [Slot::default(); CODES];
         for codes in self.codes.chunks(CODES) {
@@ -69,7 +69,7 @@ impl<'a> Forms<'a> {
             slots.extend_from_slice(piece.get(..codes.len()).unwrap_or_default());
         }
         // A form for every byte, and no form without its bytes.
-        (!walk.damaged && walk.longs.is_empty() && walk.at == ends).then_some(slots)
+        !walk.damaged && walk.longs.is_empty() && walk.at == ends
     }
 }
 
@@ -87,9 +87,9 @@ impl Walk<'_> {
         }
         let (flags, start) = match kind {
             REST => {
-                let cut = len;
-                len = normal.len().saturating_sub(cut);
-                self.damaged |= cut > normal.len();
+                let cut = len.min(normal.len());
+                self.damaged |= len > cut;
+                len = normal.len() - cut;
                 (normal.flags(), normal.start() + cut)
             }
             _ => {

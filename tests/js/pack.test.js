@@ -83,6 +83,52 @@ test("wrong usage and wrong files are told in one line", async () => {
   assert.match((await run(["pack", "--help"])).stdout.toString(), /Usage: token2text pack/);
 });
 
+test("the format is what docs/packed.md says", () => {
+  const json = byteLevel();
+  json.model.vocab["Ġcafé"] = 256;
+  json.model.vocab["Ã"] = 300;
+  json.model.vocab["z".repeat(70)] = 301;
+  const tokenizer = Tokenizer.fromBytes(jsonBytes(json));
+  const { checksum, formOf, special } = readByTheBook(Buffer.from(tokenizer.pack()));
+  assert.ok(checksum);
+  assert.deepEqual(special, tokenizer.info.specialTokens);
+  for (let id = 0; id < 310; id++) assert.deepEqual(formOf(id), Buffer.from(tokenizer.tokenText(id).bytes), `${id}`);
+});
+
+/** A reader of tables, written from the page alone. @param {Buffer} file */
+function readByTheBook(file) {
+  let at = 52;
+  const number = () => file.readUInt32LE((at += 4) - 4);
+  const bytes = () => {
+    const length = number();
+    return file.subarray(at, (at += length));
+  };
+  const list = (/** @type {() => any} */ part) => Array.from({ length: number() }, part);
+  assert.deepEqual([number(), number()], [0, 0], "a table that does not clean up");
+  assert.equal(bytes().toString(), "ByteLevel");
+  const special = list(() => ({ id: number(), content: bytes().toString() }));
+  assert.deepEqual(list(number), [], "no far ids");
+  const codes = bytes();
+  const longs = list(number);
+  const buffers = [Buffer.alloc(0), bytes(), bytes(), bytes()];
+  const next = [0, 0, 0, 0];
+  const forms = Array.from(codes, (code) => {
+    const [kind, length] = [code >> 6, (code & 63) === 63 ? longs.shift() : code & 63];
+    return buffers[kind].subarray(next[kind], (next[kind] += length));
+  });
+  assert.equal(file.length - at, 5 * 4 + 2 * 4, "no first forms, and what is cut");
+  const sums = [BigInt(file.length - 20), 0n];
+  const mix = (/** @type {bigint} */ sum, /** @type {bigint} */ word) => {
+    const mixed = BigInt.asUintN(64, (sum ^ word) * 0x9e3779b97f4a7c15n);
+    return mixed ^ (mixed >> 32n);
+  };
+  const content = Buffer.alloc((Math.floor((file.length - 20) / 16) + 1) * 16);
+  file.copy(content, 0, 20);
+  for (let i = 0; i < content.length / 8; i++) sums[i % 2] = mix(sums[i % 2], content.readBigUInt64LE(i * 8));
+  const checksum = file.readBigUInt64LE(12) === mix(sums[0], sums[1]);
+  return { checksum, special, formOf: (/** @type {number} */ id) => forms[id] ?? Buffer.alloc(0) };
+}
+
 test("`hash` is that of the source, for a packed tokenizer too", async () => {
   const tokenizer = await Tokenizer.load(plain, { hash: sha256.toUpperCase() });
   const packed = tokenizer.pack();

@@ -64,7 +64,7 @@ pub(super) fn read(content: &[u8], engine: Engine, room: usize) -> Result<Tokeni
         special_tokens.push((parts.number(), parts.text().to_owned()));
     }
     let other = if kind == RUNS { PRESENT | PARTIAL | BYTE } else { PRESENT | PARTIAL };
-    let mut table = Table::default();
+    let mut table = Table { has_runs: kind == RUNS, ..Table::default() };
     read_table(&mut parts, other, room, &mut table)?;
     special_tokens.iter().for_each(|&(id, _)| table.set_special(id));
     let mut is_general = engine == Engine::General;
@@ -90,33 +90,35 @@ pub(super) fn read(content: &[u8], engine: Engine, room: usize) -> Result<Tokeni
 pub(super) fn write(tokenizer: &Tokenizer, source: Option<Sha256>) -> Vec<u8> {
     let contents;
     let (kind, table, steps) = match &tokenizer.vocabulary {
-        Vocabulary::Table(table) => {
-            let runs = table.slots.iter().chain(&table.first).any(|slot| slot.has(BYTE));
-            (if runs { RUNS } else { TABLE }, table, None)
-        }
+        Vocabulary::Table(table) => (if table.has_runs { RUNS } else { TABLE }, table, None),
         Vocabulary::Chain(chain) => {
             // There always is one: `Tokenizer::build` has refused tokens that are too long.
             contents = Table::new(&chain.words, &[]).unwrap_or_default();
             (if chain.steps.is_some() { CHAIN } else { JOINED }, &contents, chain.steps.as_deref())
         }
     };
-    let mut content = source.unwrap_or_default().to_vec();
-    number(kind, &mut content);
-    number(u32::from(tokenizer.cleans_up), &mut content);
-    bytes(tokenizer.info.decoder.as_bytes(), &mut content);
-    count(tokenizer.info.special_tokens.len(), &mut content);
-    for (id, token) in &tokenizer.info.special_tokens {
-        number(*id, &mut content);
-        bytes(token.as_bytes(), &mut content);
-    }
-    write_table(table, &mut content);
-    if let Some(steps) = steps {
-        steps::write(steps, &mut content);
-    }
     let mut packed = MAGIC.to_vec();
     number(FORMAT, &mut packed);
-    packed.extend_from_slice(&checksum(&content).to_le_bytes());
-    packed.extend_from_slice(&content);
+    let start = packed.len() + size_of::<u64>();
+    packed.resize(start, 0);
+    packed.extend_from_slice(&source.unwrap_or_default());
+    number(kind, &mut packed);
+    number(u32::from(tokenizer.cleans_up), &mut packed);
+    bytes(tokenizer.info.decoder.as_bytes(), &mut packed);
+    count(tokenizer.info.special_tokens.len(), &mut packed);
+    for (id, token) in &tokenizer.info.special_tokens {
+        number(*id, &mut packed);
+        bytes(token.as_bytes(), &mut packed);
+    }
+    write_table(table, &mut packed);
+    if let Some(steps) = steps {
+        steps::write(steps, &mut packed);
+    }
+    if let Some((head, content)) = packed.split_at_mut_checked(start)
+        && let Some(sum) = head.last_chunk_mut()
+    {
+        *sum = checksum(content).to_le_bytes();
+    }
     packed
 }
 
@@ -176,33 +178,34 @@ fn words(table: Table, damaged: &mut bool) -> Words {
     words
 }
 
-/// A quick sum of bytes that finds damage, not intent: two sums of eight bytes at a time, each over every other word, so that one need
-/// not wait for the other; through pieces, as in [`forms`].
+/// A quick sum of bytes that finds damage, not intent: two sums of eight bytes at a time, each over every other word, so
+/// that one need not wait for the other; through pieces, as in [`forms`].
 fn checksum(bytes: &[u8]) -> u64 {
     let (words, tail) = bytes.as_chunks();
     let mut sums = [bytes.len() as u64, 0];
-    for words in words.chunks(256) {
-        sums = add(sums, words);
-    }
+    words.chunks(256).for_each(|words| add(words, &mut sums));
     let mut last = [0; 16];
     last.iter_mut().zip(tail).for_each(|(last, byte)| *last = *byte);
-    let [first, second] = add(sums, &[last]);
-    // Once more, so that every bit depends on every byte.
-    let [sum, _] = add([first, 0], &[(u128::from(second)).to_le_bytes()]);
-    sum
+    add(&[last], &mut sums);
+    let [first, second] = sums;
+    mix(first, second)
 }
 
 #[inline(never)]
-fn add([mut first, mut second]: [u64; 2], words: &[[u8; 16]]) -> [u64; 2] {
-    const K: u64 = 0x9e37_79b9_7f4a_7c15;
+fn add(words: &[[u8; 16]], sums: &mut [u64; 2]) {
+    let [mut first, mut second] = *sums;
     for word in words {
         let word = u128::from_le_bytes(*word);
-        first = (first ^ word as u64).wrapping_mul(K);
-        second = (second ^ (word >> 64) as u64).wrapping_mul(K);
-        first ^= first >> 32;
-        second ^= second >> 32;
+        first = mix(first, word as u64);
+        second = mix(second, (word >> 64) as u64);
     }
-    [first, second]
+    *sums = [first, second];
+}
+
+#[inline(always)]
+fn mix(sum: u64, word: u64) -> u64 {
+    let sum = (sum ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+    sum ^ sum >> 32
 }
 
 #[cold]

@@ -82,6 +82,8 @@ pub(super) struct Table {
     pub count: usize,
     /// How many of which character are cut from the front of the whole.
     pub cut: Option<(char, usize)>,
+    /// Whether what is no text by itself is a byte token.
+    pub has_runs: bool,
 }
 
 /// A decoder in the shape that a table can have.
@@ -165,6 +167,7 @@ impl Table {
             longest: 0,
             count: 0,
             cut: plan.cut,
+            has_runs: plan.runs,
         };
         if plan.first_aware {
             table.first = table.slots.clone();

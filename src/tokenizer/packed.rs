@@ -181,23 +181,24 @@ fn words(table: Table, damaged: &mut bool) -> Words {
 /// A quick sum of bytes that finds damage, not intent: two sums of eight bytes at a time, each over every other word, so
 /// that one need not wait for the other; through pieces, as in [`forms`].
 fn checksum(bytes: &[u8]) -> u64 {
-    let (words, tail) = bytes.as_chunks();
+    let (words, tail) = bytes.as_chunks::<8>();
+    let (pairs, odd) = words.as_chunks();
     let mut sums = [bytes.len() as u64, 0];
-    words.chunks(256).for_each(|words| add(words, &mut sums));
-    let mut last = [0; 16];
-    last.iter_mut().zip(tail).for_each(|(last, byte)| *last = *byte);
+    pairs.chunks(256).for_each(|pairs| add(pairs, &mut sums));
+    let mut last = [[0; 8]; 2];
+    let rest = odd.as_flattened().iter().chain(tail);
+    last.as_flattened_mut().iter_mut().zip(rest).for_each(|(last, byte)| *last = *byte);
     add(&[last], &mut sums);
     let [first, second] = sums;
     mix(first, second)
 }
 
 #[inline(never)]
-fn add(words: &[[u8; 16]], sums: &mut [u64; 2]) {
+fn add(pairs: &[[[u8; 8]; 2]], sums: &mut [u64; 2]) {
     let [mut first, mut second] = *sums;
-    for word in words {
-        let word = u128::from_le_bytes(*word);
-        first = mix(first, word as u64);
-        second = mix(second, (word >> 64) as u64);
+    for [one, other] in pairs {
+        first = mix(first, u64::from_le_bytes(*one));
+        second = mix(second, u64::from_le_bytes(*other));
     }
     *sums = [first, second];
 }

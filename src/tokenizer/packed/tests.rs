@@ -228,6 +228,23 @@ fn a_text_over_many_pieces_is_checked_as_one() {
 }
 
 #[test]
+fn text_is_what_the_standard_library_takes_for_it() {
+    const OTHERS: [u8; 8] = [0, 0x41, 0x7f, 0x80, 0x9f, 0xa0, 0xbf, 0xe3];
+    for pair in 0..=u16::MAX {
+        let [first, second] = pair.to_be_bytes();
+        for third in OTHERS {
+            for fourth in OTHERS {
+                let bytes = [first, second, third, fourth, b'a', b'b', b'c'];
+                for len in 0..=bytes.len() {
+                    let bytes = &bytes[..len];
+                    assert_eq!(is_text(bytes), std::str::from_utf8(bytes).is_ok(), "{bytes:x?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn memory_is_in_proportion_to_the_file() {
     let error = table(&vec![0; 9 << 20], [b""; 3]).expect_err("too many ids");
     assert_eq!(error.code(), crate::ErrorCode::LimitExceeded);

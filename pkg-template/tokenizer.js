@@ -3,6 +3,7 @@ import { general, load, slim } from "./engines.js";
 import { Token2TextError, asToken2TextError, describe } from "./errors.js";
 import { countIds, idWords, writeIds } from "./ids.js";
 import { PLAIN_OPTIONS, checkLoadOptions, checkOptions, jsonText, plainBytes } from "./options.js";
+import { fromHex, isPacked, sourceOf, toHex } from "./packed.js";
 import { unpackPieces } from "./pieces.js";
 import { asBytes, isKind, readChunks, readSource, unlessAborted, unshared } from "./source.js";
 import { TextStream } from "./stream.js";
@@ -23,7 +24,8 @@ import { Memory, decodeUtf8 } from "./texts.js";
  * @property {string} decoder The declared decoder in words: `"ByteLevel"`.
  * @property {{ id: number, content: string }[]} specialTokens By id.
  * @property {"table" | "chain" | "general"} engine What decodes.
- * @property {string} [sha256] Of the plain file; only when it was loaded with `hash`.
+ * @property {string} [sha256] Of the plain tokenizer.json; only when it was loaded with `hash`, or from a packed file that
+ *   records it.
  */
 /** Bytes in memory of their own, as `fetch` and `Blob` take them. @typedef {ReturnType<Uint8Array["slice"]>} Bytes */
 /**
@@ -48,7 +50,8 @@ import { Memory, decodeUtf8 } from "./texts.js";
  * @typedef {object} LoadOnly
  * @property {object | Source} [config] As in `fromBytes`, or where to read it: a string that does not begin with `{` is a
  *   URL or a path.
- * @property {string} [hash] SHA-256 of the plain file in hex; another file is refused.
+ * @property {string} [hash] SHA-256 of the plain tokenizer.json in hex; another file is refused. Of a packed file, the
+ *   one that it records of its tokenizer.json is compared: a label that shows what it was made of, no proof.
  * @property {(progress: Progress) => void} [onProgress] Called while the file arrives.
  * @property {AbortSignal} [signal]
  */
@@ -69,8 +72,6 @@ const SHORT = 6;
 /** Room is made for so many ids at first. */
 const LEAST_ROOM = 1024;
 const CREATE = Symbol("create");
-/** The first byte of a packed tokenizer, and of no JSON. */
-const PACKED = 0x89;
 
 /** The instance a tokenizer lives in. @type {(tokenizer: Tokenizer) => Instance} */
 export let instanceOf;
@@ -105,7 +106,7 @@ export class Tokenizer {
     coreIn = (tokenizer, instance) => {
       const core = tokenizer.#alive();
       if (instance === tokenizer.#instance) return core;
-      return (tokenizer.#copy ??= new instance.glue.TokenizerCore(core.pack(), "{}"));
+      return (tokenizer.#copy ??= new instance.glue.TokenizerCore(core.pack(new Uint8Array()), "{}"));
     };
   }
 
@@ -280,14 +281,14 @@ export class Tokenizer {
   }
 
   /**
-   * The tokenizer as bytes that `load` and `fromBytes` take in place of its tokenizer.json, faster and without `encode`.
-   * They are good for this version of the package.
+   * The tokenizer as bytes that `load` and `fromBytes` take in place of its tokenizer.json, many times faster and without
+   * `encode`. They record `info.sha256`. Another version of the package may refuse them: keep the tokenizer.json.
    *
    * @returns {Bytes}
    */
   pack() {
     try {
-      return /** @type {Bytes} */ (this.#alive().pack());
+      return /** @type {Bytes} */ (this.#alive().pack(fromHex(this.#sha256 ?? "")));
     } catch (error) {
       throw asToken2TextError(error);
     }
@@ -391,8 +392,9 @@ function create(bytes, options, sha256) {
   /** @param {Instance} instance */
   const createIn = (instance) => {
     try {
-      const feeds = bytes[0] !== PACKED && options.config === undefined && isOwn(options);
-      return construct(feeds ? feed(instance, bytes) : new instance.glue.TokenizerCore(bytes, json), instance, sha256);
+      const feeds = !isPacked(bytes) && options.config === undefined && isOwn(options);
+      const core = feeds ? feed(instance, bytes) : new instance.glue.TokenizerCore(bytes, json);
+      return construct(core, instance, sha256 ?? sourceOf(bytes));
     } catch (error) {
       throw asToken2TextError(error);
     }
@@ -530,13 +532,21 @@ function checkHash(hash) {
 
 /** @param {Uint8Array} bytes @param {string} expected */
 async function verify(bytes, expected) {
+  if (isPacked(bytes)) return verifyPacked(bytes, expected);
   if (!globalThis.crypto?.subtle) {
     throw new Token2TextError("invalid_options", "`hash` needs WebCrypto, which browsers offer only to https and localhost pages");
   }
-  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", /** @type {BufferSource} */ (bytes)));
-  const actual = Array.from(digest, (byte) => byte.toString(16).padStart(2, "0")).join("");
+  const actual = toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", /** @type {BufferSource} */ (bytes))));
   if (actual === expected) return;
   throw new Token2TextError("invalid_tokenizer", `this is another file than expected: its SHA-256 is ${actual}, not ${expected}`);
+}
+
+/** @param {Uint8Array} bytes @param {string} expected */
+function verifyPacked(bytes, expected) {
+  const source = sourceOf(bytes);
+  if (source === expected) return;
+  const what = source ? `that of a tokenizer.json whose SHA-256 is ${source}` : "one that does not record of which tokenizer.json it is";
+  throw new Token2TextError("invalid_tokenizer", `this is another packed tokenizer than expected: ${what}, not ${expected}`);
 }
 
 /** Many servers answer a wrong address with a page and status 200. @param {Uint8Array} bytes @param {Source} source */

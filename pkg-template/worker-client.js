@@ -184,8 +184,9 @@ export class Tokenizer {
   }
 
   /**
-   * The tokenizer as bytes that `load` and `fromBytes` take in place of its tokenizer.json, faster and without `encode`.
-   * They are good for this version of the package.
+   * The tokenizer as bytes that `load` and `fromBytes` take in place of its tokenizer.json, many times
+   * faster and without `encode`. They record `info.sha256`. Another version of the package may refuse them: keep the
+   * tokenizer.json.
    *
    * @returns {Promise<Bytes>}
    */

@@ -3,12 +3,14 @@ export const MAIN = `token2text: finds token ids in LLM traces and writes the te
 Usage:
   token2text enrich [FILE...] --tokenizer T [options]
   token2text strip  [FILE...] [options]
+  token2text pack   [FILE] [-o OUT]
   token2text mlflow enrich --tracking-uri U --experiment E --tokenizer T [options]
   token2text trackio enrich --server U --project P --tokenizer T [options]
 
 Commands:
   enrich   add the text of every list of token ids
   strip    take the text out again that enrich has added
+  pack     make a tokenizer.json a small file that loads many times faster
   mlflow   add the text to traces that an MLflow server has stored
   trackio  add the text to traces that a Trackio server has stored
 
@@ -34,8 +36,8 @@ ${LAYOUT}  -o, --output OUT       a file, or a folder for several files; compres
 const EXIT = `Exit status: 0 done; 1 something was skipped and --strict was given; 2 wrong usage or unreadable input.
 `;
 
-const DECODING = `  -t, --tokenizer T      a tokenizer.json (path or URL, plain or gzip), or the folder that holds it; may be
-                         repeated with a pattern on the model name:
+const DECODING = `  -t, --tokenizer T      a tokenizer.json or what pack made of it (path or URL, plain or gzip), or the folder that
+                         holds tokenizer.json; may be repeated with a pattern on the model name:
                          --tokenizer 'Qwen/*=qwen.json' --tokenizer other.json
       --config FILE      tokenizer_config.json, for --compat transformers4 or transformers5
       --compat MODE      whose decode is followed: tokenizers (default), transformers4 or transformers5
@@ -68,6 +70,25 @@ Options:
       --strict           exit with 1 if a line is broken
 ${COMMON}
 ${EXIT}`;
+
+export const PACK = `Usage: token2text pack [FILE] [-o OUT] [options]
+
+Makes a tokenizer.json, plain or gzip, a packed file: for --tokenizer, and for pages, which download a third of the bytes
+and load it many times faster. It decodes the same and does not encode; another version of token2text may refuse it, so keep
+the tokenizer.json. FILE may be the folder that holds it; without FILE the standard input is read.
+
+Options:
+  -o, --output OUT       the packed file, compressed if it ends in .gz; without it FILE with the ending .t2t; \`-\` is the
+                         standard output
+      --config FILE      tokenizer_config.json, for --compat transformers4 or transformers5
+      --compat MODE      whose decode is followed: tokenizers (default), transformers4 or transformers5
+  -h, --help             this text
+
+Exit status: 0 done; 2 wrong usage or unreadable input.
+
+Example:
+  token2text pack tokenizer.json
+`;
 
 export const MLFLOW = `Usage: token2text mlflow enrich --tracking-uri U --experiment E --tokenizer T [options]
 

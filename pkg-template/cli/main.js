@@ -12,8 +12,9 @@ const COMMANDS = {
   enrich: { prepare: prepareEnrich, help: help.ENRICH },
   strip: { prepare: prepareStrip, help: help.STRIP },
 };
-/** Commands that work on what a server has stored, each with its own commands. */
-const SERVERS = {
+/** Commands that take no records from files. */
+const OTHERS = {
+  pack: async () => (await import("./pack.js")).pack,
   mlflow: async () => (await import("./mlflow.js")).mlflow,
   trackio: async () => (await import("./trackio.js")).trackio,
 };
@@ -45,10 +46,10 @@ function endQuietly(error) {
 
 /** @param {string[]} args */
 async function dispatch([name, ...args]) {
-  if (name === undefined) throw new UsageError("a command is missing: enrich, strip, mlflow or trackio; `token2text --help` tells more");
+  if (name === undefined) throw new UsageError("a command is missing: enrich, strip, pack, mlflow or trackio; `token2text --help` tells more");
   if (name === "--help" || name === "-h") return print(help.MAIN);
   if (name === "--version") return print(`${version()}\n`);
-  if (name in SERVERS) return (await SERVERS[/** @type {keyof typeof SERVERS} */ (name)]())(args);
+  if (name in OTHERS) return (await OTHERS[/** @type {keyof typeof OTHERS} */ (name)]())(args);
   if (name !== "enrich" && name !== "strip") {
     throw new UsageError(`there is no command \`${name}\`; \`token2text --help\` lists them`);
   }

@@ -188,8 +188,16 @@ impl Table {
         let far: Vec<u32> = words.list.get(behind..).unwrap_or_default().iter().map(|word| word.id).collect();
         let slots = vec![Slot::default(); near + far.len()];
         let first = if plan.first_aware { slots.clone() } else { Vec::new() };
-        let mut table =
-            Table { bytes: Vec::new(), slots, near, far, first, longest_first: 0, cut: plan.cut, steps: Vec::new() };
+        let mut table = Table {
+            bytes: Vec::new(),
+            slots,
+            near,
+            far,
+            first,
+            cut: plan.cut,
+            has_runs: plan.runs,
+            ..Table::default()
+        };
         let mut forms = Buffer::with_capacity(words.buffer.len());
         let mut scratch = Scratch::default();
         for some in words.list.chunks(SOME) {

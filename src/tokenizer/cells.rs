@@ -206,7 +206,7 @@ impl Cells {
     fn fill(&mut self, table: &Table, id: u32) -> u8 {
         let Some(cell) = self.cells.get_mut(id as usize) else { return 0 };
         if cell[LAST] == 0
-            && let Some((form, is_whole)) = table.form(id)
+            && let Some((form, is_whole)) = table.settled_form(id)
         {
             // As many units as a cell can hold are no more bytes of UTF-8 than these.
             let mut filled = [0; 3 * UNITS * 2];

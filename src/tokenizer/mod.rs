@@ -133,6 +133,8 @@ pub struct TokenizerInfo {
     pub special_tokens: Vec<(u32, String)>,
     /// `"table"` or `"chain"`: our own; `"general"`: the `tokenizers` crate was asked for or takes part in decoding.
     pub engine: &'static str,
+    /// SHA-256 of the plain tokenizer.json; only of a packed tokenizer that was packed with it.
+    pub source_sha256: Option<[u8; 32]>,
 }
 
 /// A loaded tokenizer.
@@ -212,6 +214,10 @@ impl Tokenizer {
         let is_general = engine == Engine::General || chain::has_regex(steps.as_deref());
         let vocabulary = match steps.as_deref().and_then(|steps| Table::new(&contents, steps)) {
             Some(table) => Vocabulary::Table(table),
+            // What is packed has no longer ones.
+            None if contents.list.iter().any(|word| word.len >> 24 > 0) => {
+                return Err(limit_exceeded("a token has 16 MiB or more"));
+            }
             None => Vocabulary::Chain(Chain { words: contents.into_words(), steps }),
         };
         Ok(Tokenizer::new(vocabulary, spec.cleans_up, decoder, special_tokens, is_general))
@@ -225,11 +231,11 @@ impl Tokenizer {
         is_general: bool,
     ) -> Tokenizer {
         let (vocab_size, longest, own) = match &vocabulary {
-            Vocabulary::Table(table) => (table.count(), table.longest(), "table"),
+            Vocabulary::Table(table) => (table.count, table.longest, "table"),
             Vocabulary::Chain(chain) => (chain.words.list.len(), chain.longest(), "chain"),
         };
         let engine = if is_general { "general" } else { own };
-        let info = TokenizerInfo { vocab_size, decoder, special_tokens, engine };
+        let info = TokenizerInfo { vocab_size, decoder, special_tokens, engine, source_sha256: None };
         Tokenizer {
             vocabulary,
             cleans_up,
@@ -242,7 +248,8 @@ impl Tokenizer {
 
     /// The loaded tokenizer as bytes, from which [`Tokenizer::load`] makes it again many times faster, here or in
     /// another instance. They hold what decoding needs, in the reading that it was loaded with, and nothing else of the
-    /// file. Another version of this crate may refuse them: keep the `tokenizer.json` as well.
+    /// file. docs/packed.md says what is in them. Another version of this crate may refuse them: keep the
+    /// `tokenizer.json` as well.
     ///
     /// ```
     /// use token2text::{DecodeOptions, Tokenizer};
@@ -253,7 +260,13 @@ impl Tokenizer {
     /// # Ok::<(), token2text::Error>(())
     /// ```
     pub fn to_packed(&self) -> Vec<u8> {
-        packed::write(self)
+        packed::write(self, self.info.source_sha256)
+    }
+
+    /// The same, with the SHA-256 of the plain `tokenizer.json` that it was loaded from, which nothing checks: a label,
+    /// which [`TokenizerInfo::source_sha256`] shows when the bytes are loaded.
+    pub fn to_packed_of(&self, source_sha256: [u8; 32]) -> Vec<u8> {
+        packed::write(self, Some(source_sha256))
     }
 
     /// The text of the ids. Ids that no token has are left out, as the reference leaves them out.

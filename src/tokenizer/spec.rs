@@ -120,6 +120,13 @@ impl Contents {
         std::str::from_utf8(self.bytes(word)).unwrap_or_default()
     }
 
+    /// Of the tokens of a chain.
+    pub fn of(words: &Words) -> Contents {
+        let mut contents = Contents { list: words.list.clone(), ..Contents::default() };
+        contents.buffer.push(words.buffer.as_bytes());
+        contents
+    }
+
     /// The same as one text.
     pub fn into_words(self) -> Words {
         Words { buffer: String::from_utf8(self.buffer.into_bytes()).unwrap_or_default(), list: self.list }
@@ -297,28 +304,6 @@ fn sort_by_id(list: &mut Vec<Word>) {
         }
         std::mem::swap(list, &mut sorted);
     }
-}
-
-/// A quick hash, good in both halves. Packed tokenizers hold it, so to change it is to change their format.
-pub(super) fn hash(bytes: &[u8]) -> u64 {
-    const K: u64 = 0x9e37_79b9_7f4a_7c15;
-    let mut state = bytes.len() as u64;
-    let mut mix = |word: u64| {
-        state = (state ^ word).wrapping_mul(K);
-        state ^= state >> 32;
-    };
-    let (words, tail) = bytes.as_chunks::<8>();
-    for word in words {
-        mix(u64::from_le_bytes(*word));
-    }
-    let mut last = 0;
-    for &byte in tail {
-        last = last << 8 | u64::from(byte);
-    }
-    mix(last);
-    // Once more, so that the high half too depends on every byte.
-    mix(0);
-    state
 }
 
 #[cfg(test)]

@@ -35,24 +35,30 @@ pub(super) const PARTIAL: u64 = 8;
 pub(super) struct Slot(pub u64);
 
 impl Slot {
+    #[inline]
     pub fn new(start: usize, len: usize, flags: u64) -> Option<Slot> {
         let start = u64::from(u32::try_from(start).ok()?);
         (len < 1 << 24).then_some(Slot(start | (len as u64) << 32 | flags << 56))
     }
 
     #[inline(always)]
-    fn start(self) -> usize {
+    pub fn start(self) -> usize {
         self.0 as u32 as usize
     }
 
     #[inline(always)]
-    fn len(self) -> usize {
+    pub fn len(self) -> usize {
         (self.0 >> 32) as usize & 0xff_ffff
     }
 
     #[inline(always)]
-    fn has(self, flag: u64) -> bool {
-        self.0 >> 56 & flag != 0
+    pub fn has(self, flag: u64) -> bool {
+        self.flags() & flag != 0
+    }
+
+    #[inline(always)]
+    pub fn flags(self) -> u64 {
+        self.0 >> 56
     }
 
     /// The most bytes of text.
@@ -62,7 +68,7 @@ impl Slot {
 }
 
 /// A vocabulary, decoded.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Table {
     /// The bytes of all tokens, and then `WIDE` zeros, so that every token can be read in whole pieces.
     pub bytes: Vec<u8>,
@@ -76,45 +82,39 @@ pub(super) struct Table {
     pub first: Vec<Slot>,
     /// How long a token that comes first can be.
     pub longest_first: usize,
+    /// At least as many bytes as any token has in a text.
+    pub longest: usize,
+    /// How many ids decode to a token.
+    pub count: usize,
     /// How many of which character are cut from the front of the whole.
     pub cut: Option<(char, usize)>,
+    /// Whether what is no text by itself is a byte token.
+    pub has_runs: bool,
     /// The steps that are left for tokens that come one by one.
     pub steps: Vec<Step>,
 }
 
 impl Table {
-    /// The table when it was put together from what another one had, its bytes without those at the end; `None` if the
-    /// methods below could not rely on it.
-    pub fn restored(mut self) -> Option<Table> {
+    /// Completes a table that was put together from slots and the bytes that they say; false if its ids are not in order.
+    pub fn restore(&mut self) -> bool {
         let ascends = self.far.is_sorted_by(|id, next| id < next);
-        let is_apart = self.far.first().is_none_or(|&id| id as usize >= self.near);
-        let is_counted = self.slots.len().checked_sub(self.far.len()) == Some(self.near);
-        let has_first = self.first.is_empty() || self.first.len() == self.slots.len();
-        if !(ascends && is_apart && is_counted && has_first) {
-            return None;
-        }
-        for slot in self.slots.iter().chain(&self.first) {
-            let form = self.bytes.get(slot.start()..)?.get(..slot.len())?;
-            // The bounds of a text count three bytes for each only where a slot says so.
-            if !slot.has(PARTIAL) && (slot.has(BYTE) || !is_text(form)) {
-                return None;
-            }
-        }
+        let near = self.slots.len().checked_sub(self.far.len());
+        self.near = near.unwrap_or_default();
         self.finish();
-        Some(self)
+        let is_apart = self.far.first().is_none_or(|&id| id as usize >= self.near);
+        let has_first = self.first.is_empty() || self.first.len() == self.slots.len();
+        near.is_some() && ascends && is_apart && has_first
     }
 
     /// Adds what goes without saying.
     pub fn finish(&mut self) {
         self.bytes.extend_from_slice(&[0; WIDE]);
-        self.longest_first = longest(&self.first);
-        let mut all = 0;
-        for slots in [&self.slots, &self.first] {
-            for slot in slots {
-                all |= slot.0;
-            }
-        }
-        if Slot(all).has(BYTE) {
+        let (_, longest_first) = weigh(&self.first);
+        self.longest_first = longest_first;
+        let (count, longest) = weigh(&self.slots);
+        self.count = count;
+        self.longest = longest.saturating_add(longest_first);
+        if self.has_runs {
             self.steps.push(Step::ByteFallback);
         }
         if let Some((content, start)) = self.cut {
@@ -122,21 +122,19 @@ impl Table {
         }
     }
 
-    /// The bytes of all tokens, without what stands behind them.
-    pub fn forms(&self) -> &[u8] {
-        self.bytes.split_last_chunk::<WIDE>().map_or(&[], |(forms, _)| forms)
+    /// The bytes of a slot.
+    pub fn form(&self, slot: Slot) -> &[u8] {
+        self.bytes.get(slot.start()..slot.start() + slot.len()).unwrap_or_default()
     }
 
-    /// How many ids decode to a token.
-    pub fn count(&self) -> usize {
-        let mut count = 0;
-        self.slots.chunks(SOME).for_each(|some| count_some(some, &mut count));
-        count
-    }
-
-    /// At least as many bytes as any token has in a text.
-    pub fn longest(&self) -> usize {
-        longest(&self.slots).saturating_add(self.longest_first)
+    /// Lets `skip_special_tokens` leave a token out.
+    pub fn set_special(&mut self, id: u32) {
+        let Some(at) = self.position(id) else { return };
+        for slots in [&mut self.slots, &mut self.first] {
+            if let Some(slot) = slots.get_mut(at) {
+                slot.0 |= SPECIAL << 56;
+            }
+        }
     }
 
     /// The position of an id among the slots.
@@ -323,7 +321,7 @@ impl Table {
 
     /// What a token gives unless it comes first, and whether that is text by itself; `None` if it is left out by some options,
     /// or is a byte of a run.
-    pub fn form(&self, id: u32) -> Option<(&[u8], bool)> {
+    pub fn settled_form(&self, id: u32) -> Option<(&[u8], bool)> {
         let slot = self.slot(id);
         let form = self.bytes.get(slot.start()..)?.get(..slot.len())?;
         let is_settled = slot.0 >> 56 & (PRESENT | BYTE | SPECIAL) == PRESENT;
@@ -358,24 +356,19 @@ fn close_run(start: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// The most bytes of text that one of the slots has.
-fn longest(slots: &[Slot]) -> usize {
-    let mut longest = 0;
-    slots.chunks(SOME).for_each(|some| longest_of_some(some, &mut longest));
-    longest
+/// How many slots have a token, and the most bytes of text that one has. In pieces: a function that is called once runs
+/// slowly in V8.
+fn weigh(slots: &[Slot]) -> (usize, usize) {
+    let mut sums = (0, 0);
+    slots.chunks(SOME).for_each(|slots| weigh_some(slots, &mut sums));
+    sums
 }
 
 #[inline(never)]
-fn longest_of_some(some: &[Slot], longest: &mut usize) {
-    for slot in some {
-        *longest = (*longest).max(slot.most());
-    }
-}
-
-#[inline(never)]
-fn count_some(some: &[Slot], count: &mut usize) {
-    for slot in some {
+fn weigh_some(slots: &[Slot], (count, longest): &mut (usize, usize)) {
+    for slot in slots {
         *count += usize::from(slot.has(PRESENT));
+        *longest = slot.most().max(*longest);
     }
 }
 

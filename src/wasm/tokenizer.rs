@@ -127,9 +127,14 @@ impl TokenizerCore {
         text.len()
     }
 
-    /// The tokenizer as bytes that [`TokenizerCore::new`] takes, here or in another instance.
-    pub fn pack(&self) -> Uint8Array {
-        Uint8Array::from(self.tokenizer.to_packed().as_slice())
+    /// The tokenizer as bytes that [`TokenizerCore::new`] takes, here or in another instance. `source_sha256`: of its
+    /// tokenizer.json in 32 bytes, or none.
+    pub fn pack(&self, source_sha256: &[u8]) -> Uint8Array {
+        let packed = match source_sha256.first_chunk() {
+            Some(sha256) => self.tokenizer.to_packed_of(*sha256),
+            None => self.tokenizer.to_packed(),
+        };
+        Uint8Array::from(packed.as_slice())
     }
 
     /// The ids of a text.
@@ -157,6 +162,10 @@ impl TokenizerCore {
 const MOST_BYTES: usize = 1 << 30;
 
 fn load(bytes: &[u8], options: &str) -> Result<Tokenizer, Error> {
+    // No scanner, which a packed tokenizer does not need either.
+    if options == "{}" {
+        return Tokenizer::from_json(bytes);
+    }
     let mut json = parse(options.as_bytes(), "options", ErrorCode::InvalidOptions)?;
     let mut object = Object::open(&mut json, Json::ROOT, "options", ErrorCode::InvalidOptions);
     object.done(&["compat", "config", "engine"]);

@@ -1,0 +1,183 @@
+//! What each token is, as a packed tokenizer has it: a byte for each id, and the bytes of all of them in three buffers.
+//!
+//! The texts of ASCII are ASCII as a whole, the other ones UTF-8 as a whole, and each of them begins at a character: so
+//! each is UTF-8 after one pass over all, of which the one over ASCII is quick. The loops work through pieces, one call
+//! for each: V8 compiles a function well only once it is called again.
+
+use super::parts::{Parts, bytes, numbers};
+use crate::tokenizer::table::{BYTE, PARTIAL, PRESENT, Slot};
+use crate::tokenizer::utf8;
+
+/// So many codes are a piece.
+const CODES: usize = 512;
+
+/// The highest bits of a code. Nothing; or, of a form that a token has where it comes first, what its normal form is
+/// without its first bytes.
+const REST: u8 = 0;
+pub(super) const ASCII: u8 = 1;
+pub(super) const TEXT: u8 = 2;
+/// No text by itself, or the byte of a byte token.
+pub(super) const OTHER: u8 = 3;
+
+/// The other bits of a code are a length. This one says that it stands among the long ones.
+const LONG: u8 = 63;
+
+/// Forms as they stand in a packed tokenizer: a buffer for each kind but the first.
+pub(super) struct Forms<'a> {
+    pub codes: &'a [u8],
+    longs: &'a [[u8; 4]],
+    pub buffers: [&'a [u8]; 3],
+}
+
+/// Goes through codes, and says where each form is. `damaged` counts only after the last one.
+pub(super) struct Walk<'a> {
+    longs: &'a [[u8; 4]],
+    bytes: &'a [u8],
+    /// The flags of what is no text.
+    other: u64,
+    /// Where the next form of each kind begins; the first has none.
+    at: [u64; 4],
+    damaged: bool,
+}
+
+impl<'a> Forms<'a> {
+    pub fn read(parts: &mut Parts<'a>) -> Forms<'a> {
+        let (codes, longs) = (parts.bytes(), parts.numbers());
+        let buffers = [(); 3].map(|()| parts.bytes());
+        let [ascii, text, _] = buffers;
+        parts.damaged |= !ascii.is_ascii() || utf8::whole(text) != (text.len(), false);
+        Forms { codes, longs, buffers }
+    }
+
+    /// The bytes of all of them.
+    pub fn len(&self) -> usize {
+        self.buffers.iter().map(|buffer| buffer.len()).sum()
+    }
+
+    /// Appends the slots of all forms, whose bytes stand among others from `start` on. `other` are the flags of what is no
+    /// text; `normal` are the slots of the normal forms where these are others. False after damage.
+    pub fn fill(&self, bytes: &[u8], start: usize, other: u64, normal: &[Slot], slots: &mut Vec<Slot>) -> bool {
+        let [ascii, text, others] = self.buffers.map(|buffer| buffer.len() as u64);
+        let at = [0, start as u64, start as u64 + ascii, start as u64 + ascii + text];
+        let ends = [0, at[1] + ascii, at[2] + text, at[3] + others];
+        let mut walk = Walk { longs: self.longs, bytes, other, at, damaged: false };
+        slots.reserve_exact(self.codes.len());
+        let mut normal = normal.chunks(CODES);
+        let mut piece = [Slot::default(); CODES];
+        for codes in self.codes.chunks(CODES) {
+            walk.fill(codes, normal.next().unwrap_or_default(), &mut piece);
+            slots.extend_from_slice(piece.get(..codes.len()).unwrap_or_default());
+        }
+        // A form for every byte, and no form without its bytes.
+        !walk.damaged && walk.longs.is_empty() && walk.at == ends
+    }
+}
+
+impl Walk<'_> {
+    /// The slot of any form, which may be what a normal one is without its first bytes.
+    #[inline(never)]
+    fn slot(&mut self, code: u8, normal: Slot) -> Slot {
+        let (kind, mut len) = (code >> 6, usize::from(code & LONG));
+        if code & LONG == LONG {
+            let first = self.longs.split_first();
+            self.damaged |= first.is_none();
+            let (long, rest) = first.unwrap_or((&[0; 4], &[]));
+            len = u32::from_le_bytes(*long) as usize;
+            self.longs = rest;
+        }
+        let (flags, start) = match kind {
+            REST => {
+                let cut = len.min(normal.len());
+                self.damaged |= len > cut;
+                len = normal.len() - cut;
+                (normal.flags(), normal.start() + cut)
+            }
+            _ => {
+                let [.., place] = &mut self.at[..=usize::from(kind)] else { return normal };
+                let start = *place as usize;
+                *place += len as u64;
+                (if kind == OTHER { self.other } else { PRESENT }, start)
+            }
+        };
+        self.damaged |= len > 0 && flags & PARTIAL == 0 && splits(self.bytes, start as u64);
+        let slot = Slot::new(start, len, flags);
+        self.damaged |= slot.is_none();
+        slot.unwrap_or_default()
+    }
+
+    /// Short texts, which most forms are, without a call for each.
+    #[inline(never)]
+    fn fill(&mut self, codes: &[u8], normal: &[Slot], slots: &mut [Slot]) {
+        let (bytes, mut damaged) = (self.bytes, false);
+        let [_, mut ascii, mut text, _] = self.at;
+        let mut at = 0;
+        while let (Some(&code), Some(slot)) = (codes.get(at), slots.get_mut(at)) {
+            let len = u64::from(code & LONG);
+            let start = if (ASCII << 6..ASCII << 6 | LONG).contains(&code) {
+                &mut ascii
+            } else if (TEXT << 6..TEXT << 6 | LONG).contains(&code) {
+                damaged |= len > 0 && splits(bytes, text);
+                &mut text
+            } else {
+                self.at = [0, ascii, text, self.at[3]];
+                *slot = self.slot(code, normal.get(at).copied().unwrap_or_default());
+                [_, ascii, text, _] = self.at;
+                at += 1;
+                continue;
+            };
+            *slot = Slot(*start | len << 32 | PRESENT << 56);
+            *start += len;
+            at += 1;
+        }
+        self.at = [0, ascii, text, self.at[3]];
+        self.damaged |= damaged;
+    }
+}
+
+/// Whether a place is inside a character.
+#[inline(always)]
+fn splits(bytes: &[u8], at: u64) -> bool {
+    bytes.get(at as usize).is_some_and(|byte| byte & 0xc0 == 0x80)
+}
+
+/// Forms as they are written.
+#[derive(Default)]
+pub(super) struct Written {
+    codes: Vec<u8>,
+    longs: Vec<u32>,
+    buffers: [Vec<u8>; 3],
+}
+
+impl Written {
+    /// A form with its flags; without flags, nothing.
+    pub fn push(&mut self, flags: u64, form: &[u8]) {
+        let kind = match flags {
+            0 => REST,
+            _ if flags & (PARTIAL | BYTE) != 0 => OTHER,
+            _ if form.is_ascii() => ASCII,
+            _ => TEXT,
+        };
+        self.code(kind, form.len());
+        if let Some(buffer) = self.buffers.get_mut(usize::from(kind).wrapping_sub(1)) {
+            buffer.extend_from_slice(form);
+        }
+    }
+
+    /// The normal form without so many bytes.
+    pub fn push_rest(&mut self, cut: usize) {
+        self.code(REST, cut);
+    }
+
+    fn code(&mut self, kind: u8, len: usize) {
+        if len >= LONG.into() {
+            self.longs.push(u32::try_from(len).unwrap_or(u32::MAX));
+        }
+        self.codes.push(kind << 6 | len.min(LONG.into()) as u8);
+    }
+
+    pub fn write(&self, out: &mut Vec<u8>) {
+        bytes(&self.codes, out);
+        numbers(&self.longs, out);
+        self.buffers.iter().for_each(|buffer| bytes(buffer, out));
+    }
+}

@@ -138,11 +138,10 @@ fn plain_level(words: &Contents, word: Word, out: &mut Buffer) -> bool {
         let count = left.min(8);
         // Letters in place of what does not belong to the token.
         let keep = u64::MAX >> (64 - 8 * count);
-        let letters = eight & keep | ONES * u64::from(b'a') & !keep;
+        let letters = (eight & keep) | ((ONES * u64::from(b'a')) & !keep);
         // From 0x21 to 0x7e each byte stands for itself.
-        let is_visible = letters & HIGH == 0
-            && (letters + ONES * (0x80 - 0x21)) & HIGH == HIGH
-            && (letters + ONES * (0x80 - 0x7f)) & HIGH == 0;
+        let is_visible =
+            letters & HIGH == 0 && (letters + ONES * (0x80 - 0x21)) & HIGH == HIGH && (letters + ONES) & HIGH == 0;
         let Some(place) = room.get_mut(to..).and_then(|rest| rest.first_chunk_mut()).filter(|_| is_visible) else {
             return false;
         };

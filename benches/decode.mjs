@@ -1,97 +1,88 @@
 /**
- * Load time and decode speed on Qwen3 beside `@huggingface/tokenizers`, the JavaScript peer, in one run.
+ * Decoding and loading beside every peer: the same ids, texts compared with the reference before anything is timed, all in turn.
  *
  *   make bench
+ *   node benches/decode.mjs [decode | load | browser] [part of the names of tokenizers] [--quick] [--runs N]
  *
- * Load: a fresh process for each round, from the bytes of tokenizer.json to the first decoded text; what importing the
- * library costs is told apart. Decode: the texts are compared first; then rounds in turn, the median of each. A busy
- * machine slows both; the ratio is the number to read.
+ * A whole run writes benches/DECODE.md; a part of one is printed. With `--runs` the figures are the medians of so many whole runs,
+ * which is what targets are decided on. Node and Python are timed by their processor time, so that other programs on the machine
+ * disturb less; ratios are the numbers to read.
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { inTurn, median } from "./lib.mjs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
+import { join } from "node:path";
+import { ROOT, step } from "../scripts/lib.js";
+import { browserVersion, inBrowser } from "./decode/browser.mjs";
+import { makeInputs, python } from "./decode/inputs.mjs";
+import { contestIn, keysOf, loadsOf } from "./decode/processes.mjs";
+import { buildReference } from "./decode/reference.mjs";
+import { report, versions } from "./decode/report.mjs";
+import { sizes } from "./decode/sizes.mjs";
 
-const TOKENIZER = new URL("../.cache/tokenizers/qwen3/tokenizer.json", import.meta.url);
-const TRACE = new URL("../tests/fixtures/captures/verl-calls-qwen3/calls.jsonl", import.meta.url);
-const LOAD_ROUNDS = 7;
-const DECODE_ROUNDS = 21;
+/** @typedef {import("./decode/report.mjs").Run} Run */
 
-const LIBRARIES = {
-  token2text: async () => {
-    const { Tokenizer } = await import("../pkg/node.js");
-    return (/** @type {Buffer} */ bytes) => {
-      const tokenizer = Tokenizer.fromBytes(bytes);
-      return (/** @type {any} */ ids) => tokenizer.decode(ids);
-    };
-  },
-  "@huggingface/tokenizers": async () => {
-    const { Tokenizer } = await import("@huggingface/tokenizers");
-    return (/** @type {Buffer} */ bytes) => {
-      const tokenizer = new Tokenizer(JSON.parse(bytes.toString()), { clean_up_tokenization_spaces: false });
-      return (/** @type {any} */ ids) => tokenizer.decode(ids, { skip_special_tokens: false, clean_up_tokenization_spaces: false });
-    };
-  },
-};
+const words = process.argv.slice(2);
+const isQuick = words.includes("--quick");
+const runs = words.includes("--runs") ? Number(words[words.indexOf("--runs") + 1]) : 1;
+const [only, part] = words.filter((word, i) => !word.startsWith("--") && words[i - 1] !== "--runs");
+const PARTS = ["decode", "load", "browser"];
+const wants = new Set(only ? [only] : PARTS);
+if (only && !PARTS.includes(only)) throw new Error(`there is no part ${only}: ${PARTS.join(", ")}`);
 
-/** @typedef {keyof typeof LIBRARIES} Library */
-const [OURS, PEER] = /** @type {Library[]} */ (Object.keys(LIBRARIES));
+const contest = isQuick ? { rounds: 5, leastMs: 1 } : { rounds: 15, leastMs: 2 };
+// The clock of a browser is coarse.
+const inPages = { ...contest, leastMs: isQuick ? 2 : 5 };
+const loadRounds = isQuick ? 1 : 7;
+const keys = keysOf(part ?? "");
+const keysInPages = isQuick ? keys.slice(0, 1) : keys;
 
-if (process.argv[2] === "load") await loadOnce(/** @type {Library} */ (process.argv[3]));
-else {
-  compareLoad();
-  await compareDecode();
-}
+buildReference();
+await makeInputs();
+const load = loadavg();
+/** @type {Run[]} */
+const results = [];
+for (let i = 0; i < runs; i++) await run(i);
+if (only || part) console.log(await written());
 
-/** In a process of its own. @param {Library} library */
-async function loadOnce(library) {
-  const bytes = readFileSync(TOKENIZER);
-  const start = performance.now();
-  const load = await LIBRARIES[library]();
-  const imported = performance.now();
-  load(bytes)([9707]);
-  console.log(JSON.stringify({ import: imported - start, load: performance.now() - imported }));
-}
-
-function compareLoad() {
-  const self = fileURLToPath(import.meta.url);
-  /** @type {Record<string, { import: number, load: number }[]>} */
-  const rounds = { [OURS]: [], [PEER]: [] };
-  for (let i = 0; i < LOAD_ROUNDS; i++) {
-    for (const library of [OURS, PEER]) {
-      rounds[library].push(JSON.parse(execFileSync(process.execPath, [self, "load", library], { encoding: "utf8" })));
-    }
+/** Adds to the results, and writes down what there is after each of the two halves. @param {number} number */
+async function run(number) {
+  /** @type {Run} */
+  const result = { node: { decode: [], load: [] } };
+  results.push(result);
+  for (const key of keys) {
+    step(`run ${number + 1} of ${runs}: ${key}`);
+    if (wants.has("decode")) result.node.decode.push(...contestIn(key, contest));
+    if (wants.has("load")) result.node.load.push(...loadsOf(key, loadRounds));
   }
-  for (const what of /** @type {const} */ (["import", "load"])) {
-    const [ours, peer] = [OURS, PEER].map((library) => median(rounds[library].map((round) => round[what])));
-    report(`${what}, ms`, ours, peer);
-  }
+  await writeDown();
+  if (!wants.has("browser")) return;
+  step(`run ${number + 1} of ${runs}: in Chromium`);
+  result.browser = await inBrowser(keysInPages, { contest: inPages, loadRounds, log: console.error });
+  await writeDown();
 }
 
-async function compareDecode() {
-  const bytes = readFileSync(TOKENIZER);
-  const ours = (await LIBRARIES[OURS]())(bytes);
-  const peer = (await LIBRARIES[PEER]())(bytes);
-  for (const [name, ids] of Object.entries(inputs())) {
-    if (ours(ids) !== peer([...ids])) throw new Error(`${name}: the texts differ, nothing to compare`);
-    const repeats = Math.max(1, Math.round(65_536 / ids.length));
-    const list = [...ids];
-    const times = inTurn({ ours: () => ours(ids), peer: () => peer(list) }, { rounds: DECODE_ROUNDS, repeats, warmUp: 0 });
-    report(`decode ${name}, us`, times.ours * 1000, times.peer * 1000);
-  }
+async function writeDown() {
+  if (!only && !part) writeFileSync(join(ROOT, "benches/DECODE.md"), await written());
 }
 
-/** Ids of recorded rollouts: one turn, a whole trajectory, and 32,768 in a row. @returns {Record<string, Uint32Array>} */
-function inputs() {
-  const records = readFileSync(TRACE, "utf8").trim().split("\n").map((line) => JSON.parse(line));
-  const turns = records.flatMap(({ outputs }) => (outputs.token_ids ? [outputs.token_ids] : []));
-  const all = turns.flat();
-  const long = Uint32Array.from({ length: 32_768 }, (_, i) => all[i % all.length]);
-  return { "12 ids": long.slice(0, 12), [`${turns[0].length} ids`]: Uint32Array.from(turns[0]), "32768 ids": long };
+async function written() {
+  return report(results, { header: header(), sizes: sizes(), browser: wants.has("browser") ? await browserVersion() : "" });
 }
 
-/** @param {string} what @param {number} ours @param {number} peer */
-function report(what, ours, peer) {
-  const cells = [`${OURS} ${ours.toFixed(1)}`, `${PEER} ${peer.toFixed(1)}`, `ratio ${(peer / ours).toFixed(1)}`];
-  console.log(`${what.padEnd(20)} ${cells.join("   ")}`);
+/** What was measured with what. */
+function header() {
+  const { node, v8 } = process.versions;
+  const requirements = readFileSync(join(ROOT, "benches/requirements.txt"), "utf8").trim().split("\n").join(", ").replaceAll("==", " ");
+  const installed = (/** @type {string} */ name) => JSON.parse(readFileSync(join(ROOT, "benches/package-lock.json"), "utf8")).packages[`node_modules/${name}`].version;
+  const pythonVersion = execFileSync(python(), ["--version"], { encoding: "utf8" }).trim();
+  const machine = `${cpus()[0].model.trim()}, ${cpus().length} cores, ${load[0].toFixed(1)} programs waiting for them at the start`;
+  return [
+    "# Results of `make bench`: decoding and loading",
+    "Written by `node benches/decode.mjs`" + (isQuick ? " with `--quick`: read no decision from it." : runs > 1 ? `: medians of ${runs} runs.` : ", one run."),
+    `Node ${node}, V8 ${v8}, ${process.platform} ${process.arch}; ${pythonVersion}; ${machine}.`,
+    `Peers: ${versions(installed)}; the crate tokenizers 0.23.2 as WebAssembly; in Python ${requirements}.`,
+    "Ids are made by Python `tokenizers` of two texts: English prose, and pieces of prose, code, JSON and seven more languages in " +
+      "turn; a special token after every 400. Texts are compared with what it decodes them to. One string of each text is read, so that what was only strung together is joined.",
+  ];
 }

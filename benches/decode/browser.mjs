@@ -3,10 +3,14 @@ import { chromium } from "playwright-core";
 import { ROOT } from "../../scripts/lib.js";
 import { policy, serve } from "../../tests/packaging/support/server.js";
 import { waysOf } from "./loads.mjs";
+import { PEERS } from "./peers.mjs";
 import { medians } from "./processes.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
-/** @typedef {{ contest: { rounds: number, leastMs: number }, loadRounds: number, log: (text: string) => void }} Options */
+/** @typedef {{ contest: import("./contest.mjs").Options, loadRounds: number, log: (text: string) => void }} Options */
+
+/** Importing these takes a page up to a minute, for there is a vocabulary in their code. */
+const HAVE_THEIR_OWN = new Set(PEERS.filter(({ encodings }) => encodings).map(({ name }) => name));
 
 /** With the address of page.html. @template T @param {(browser: import("playwright-core").Browser, url: string) => Promise<T>} task */
 async function withBrowser(task) {
@@ -22,12 +26,7 @@ async function withBrowser(task) {
   }
 }
 
-/** @returns {Promise<string>} Of Chromium. */
-export function browserVersion() {
-  return withBrowser(async (browser) => `Chromium ${browser.version()}`);
-}
-
-/** @param {string[]} keys @param {Options} options @returns {Promise<import("./report.mjs").Figures>} */
+/** @param {string[]} keys @param {Options} options @returns {Promise<import("./report.mjs").Figures & { version: string }>} */
 export function inBrowser(keys, { contest, loadRounds, log }) {
   return withBrowser(async (browser, url) => {
     /** @template T @param {(page: Page) => Promise<T>} task */
@@ -50,12 +49,12 @@ export function inBrowser(keys, { contest, loadRounds, log }) {
     for (const key of keys) {
       figures.decode.push(...(await call("contest", key, contest)));
       /** @type {Map<string, import("./loads.mjs").Once[]>} */
-      const results = new Map(waysOf(key).map((way) => [way, []]));
+      const results = new Map(waysOf(key).filter((way) => !HAVE_THEIR_OWN.has(way)).map((way) => [way, []]));
       for (let round = 0; round < loadRounds; round++) {
         for (const [way, times] of results) times.push(await call("loadTwice", key, way));
       }
       figures.load.push(...[...results].map(([way, times]) => medians(key, way, times)));
     }
-    return figures;
+    return { ...figures, version: `Chromium ${browser.version()}` };
   });
 }

@@ -10,6 +10,8 @@ import { race } from "./timing.mjs";
 /** `us` for each list of ids; of a batch for the whole. @typedef {{ tokenizer: string, corpus: string, size: string, ids: number, peer: string, us: number, spread: number, isRight: boolean }} Row */
 /** @typedef {{ name: string, lists: any[], decoder: Decoder }} Contestant */
 
+/** Rounds, and how long they are; sizes with more ids are left out. JSON has no Infinity: null. @typedef {{ rounds: number, leastMs: number, mostIds: number | null }} Options */
+
 export const TEXT_DECODER = "TextDecoder alone";
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -17,15 +19,15 @@ const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
  * @param {Host} host
  * @param {string} key
  * @param {Corpus[]} corpora
- * @param {{ rounds: number, leastMs: number, log?: (text: string) => void }} options
+ * @param {Options & { log?: (text: string) => void }} options
  * @returns {Promise<Row[]>}
  */
-export async function contest(host, key, corpora, { rounds, leastMs, log = () => {} }) {
+export async function contest(host, key, corpora, { rounds, leastMs, mostIds, log = () => {} }) {
   const decoders = await load(host, key, log);
   /** @type {Row[]} */
   const rows = [];
   for (const { corpus, ids, sizes } of corpora) {
-    for (const size of sizes) {
+    for (const size of sizes.filter((size) => countOf(size) <= (mostIds ?? Infinity))) {
       const words = size.starts.map((start) => ids.slice(start, start + size.ids));
       const numbers = words.map((list) => [...list]);
       /** @type {Record<string, boolean>} */
@@ -43,12 +45,16 @@ export async function contest(host, key, corpora, { rounds, leastMs, log = () =>
       if (!size.batch) tasks[TEXT_DECODER] = textDecoder(decoders, words);
       for (const [peer, { ms, spread }] of Object.entries(race(tasks, { rounds, leastMs, now: host.now }))) {
         const us = (ms * 1000) / (size.batch ? 1 : blockOf(words));
-        const count = size.batch ? size.ids * size.starts.length : size.ids;
-        rows.push({ tokenizer: key, corpus, size: size.name, ids: count, peer, us, spread, isRight: isRight[peer] ?? true });
+        rows.push({ tokenizer: key, corpus, size: size.name, ids: countOf(size), peer, us, spread, isRight: isRight[peer] ?? true });
       }
     }
   }
   return rows;
+}
+
+/** Ids of one call. @param {Size} size */
+function countOf({ batch, ids, starts }) {
+  return batch ? ids * starts.length : ids;
 }
 
 /** @param {Host} host @param {string} key @param {(text: string) => void} log */

@@ -3,9 +3,9 @@
 /** By their keys in tests/oracle/tokenizers.json; the special token is strewn into the ids. @type {Record<string, { name: string, special: string }>} */
 export const TOKENIZERS = {
   qwen2_5: { name: "Qwen2.5", special: "<|im_end|>" },
+  gpt4o: { name: "o200k", special: "<|endoftext|>" },
   gemma3: { name: "Gemma 3", special: "<end_of_turn>" },
   llama3_1: { name: "Llama 3.1", special: "<|eot_id|>" },
-  gpt4o: { name: "o200k", special: "<|endoftext|>" },
   gpt35turbo: { name: "cl100k", special: "<|endoftext|>" },
 };
 export const INPUTS = ".cache/benches";

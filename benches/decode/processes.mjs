@@ -17,12 +17,13 @@ const PYTHON_LIBRARIES = ["tokenizers", "iree-tokenizer"];
 // As JavaScript has one thread, so has everyone.
 const ENVIRONMENT = { ...process.env, RAYON_NUM_THREADS: "1", TOKENIZERS_PARALLELISM: "false" };
 
-/** @param {string} key @param {{ rounds: number, leastMs: number }} options @returns {Row[]} */
+/** @param {string} key @param {import("./contest.mjs").Options} options @returns {Row[]} */
 export function contestIn(key, options) {
   const rows = answer(process.execPath, [CHILD, "contest", key, JSON.stringify(options)]);
   const given = [join(ROOT, INPUTS), join(ROOT, jsonPath(key)), key];
+  const numbers = [options.rounds, options.leastMs, options.mostIds].map(String);
   for (const library of PYTHON_LIBRARIES) {
-    rows.push(...answer(python(), [PYTHON, "contest", ...given, library, String(options.rounds), String(options.leastMs)]));
+    rows.push(...answer(python(), [PYTHON, "contest", ...given, library, ...numbers]));
   }
   return rows;
 }

@@ -1,6 +1,6 @@
 """Python peers, each timing itself on the ids of inputs.py; the results are JSON on the standard output.
 
-    python.py contest INPUTS TOKENIZER.JSON KEY LIBRARY ROUNDS LEAST_MS
+    python.py contest INPUTS TOKENIZER.JSON KEY LIBRARY ROUNDS LEAST_MS MOST_IDS
     python.py load TOKENIZER.JSON LIBRARY
 """
 
@@ -73,19 +73,21 @@ def in_turn(decode, parts, block):
     return task
 
 
-def contest(inputs, file, key, library, rounds, least_ms):
+def contest(inputs, file, key, library, rounds, least_ms, most_ids):
     decode, decode_batch = LIBRARIES[library](Path(file).read_bytes())
     rows = []
     for corpus, sizes in json.loads((Path(inputs) / f"{key}.json").read_text()).items():
         ids = array.array("I", (Path(inputs) / f"{key}-{corpus}.u32").read_bytes())
         for size in sizes:
-            lists = [ids[start : start + size["ids"]].tolist() for start in size["starts"]]
             batch = size["batch"]
+            count = size["ids"] * (len(size["starts"]) if batch else 1)
+            if count > float(most_ids):
+                continue
+            lists = [ids[start : start + size["ids"]].tolist() for start in size["starts"]]
             is_right = digest(decode_batch(lists) if batch else [decode(part) for part in lists]) == size["sha256"]
             block = 1 if batch else max(1, min(len(lists), 256 // size["ids"]))
             task = (lambda: decode_batch(lists)) if batch else in_turn(decode, lists, block)
             seconds, spread = race(task, int(rounds), float(least_ms))
-            count = size["ids"] * (len(lists) if batch else 1)
             us = seconds * 1e6 / block
             row = {"tokenizer": key, "corpus": corpus, "size": size["name"], "ids": count, "peer": f"{library} (Python)"}
             rows.append({**row, "us": us, "spread": spread, "isRight": is_right})

@@ -66,7 +66,7 @@ function targets(runs) {
     if (values.length === 0) return [];
     const value = summary(values).ms;
     const isMet = (/** @type {number} */ wanted) => (atMost ? value <= wanted : value >= wanted);
-    const verdict = isMet(strive) ? "**strived for, met**" : isMet(must) ? "met" : "missed";
+    const verdict = isMet(strive) ? "**as striven for**" : isMet(must) ? "met" : "missed";
     const word = atMost ? "at most " : "";
     const range = values.length > 1 ? `${digits(Math.min(...values))} to ${digits(Math.max(...values))}` : "";
     return [row([what, `${word}${must}${unit}`, `${word}${strive}${unit}`, `${digits(value)}${unit}`, range, verdict])];
@@ -103,7 +103,7 @@ function loading(rows) {
     const ours = own.find(({ way }) => way === OURS);
     const lines = own.map(({ way, cold, wall, warm, grown, spread }) => {
       const ratio = ours && way !== OURS ? `${digits(cold / ours.cold)}` : "";
-      const cells = [digits(cold), `±${Math.round(spread * 100)} %`, ratio, digits(wall), digits(warm), grown === undefined ? "" : digits(grown)];
+      const cells = [digits(cold), spread > 0 ? `±${Math.round(spread * 100)} %` : "", ratio, digits(wall), digits(warm), grown === undefined ? "" : digits(grown)];
       return row([way.startsWith(OURS) ? `**${way}**` : way, ...cells]);
     });
     return `### ${title}\n\n${table(["", "cold, ms", "quartiles", "times as long as ours", "on the wall, ms", "warm, ms", "memory, MB"], lines)}`;

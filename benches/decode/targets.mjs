@@ -1,6 +1,7 @@
 /** What the package promises of decoding and loading: figures of one run, and how far they must go. */
 import { TEXT_DECODER } from "./contest.mjs";
 import { JSON_PARSE, PACKED, STREAMED } from "./loads.mjs";
+import { TOKENIZERS } from "./paths.mjs";
 import { HUGGING_FACE, OURS, REFERENCE_WASM } from "./peers.mjs";
 
 /** @typedef {import("./contest.mjs").Row} Row */
@@ -49,7 +50,7 @@ export const TARGETS = [
 
 /** @param {string} peer @param {string} key @param {string} text @param {number} must @param {number} strive @returns {Target} */
 function fasterThan(peer, key, text, must, strive) {
-  const what = `decode 4,096 ids, ${peer}, ${key}, ${text}`;
+  const what = `decode 4,096 ids, ${peer}, ${TOKENIZERS[key].name}, ${text}`;
   const is = (/** @type {Figures} */ { decode }) => {
     const wanted = decode.filter(({ tokenizer, corpus, size }) => tokenizer === key && corpus === text && size === "4096");
     return least(leads(wanted, [peer]));
@@ -69,7 +70,7 @@ function overTextDecoder(text, must, strive) {
     const wanted = decode.filter(({ tokenizer, corpus, size }) => tokenizer === "qwen2_5" && corpus === text && size === "4096");
     return most(leads(wanted, [TEXT_DECODER]).map((ratio) => 1 / ratio));
   };
-  return { what: `decode 4,096 ids over ${TEXT_DECODER}, qwen2_5, ${text}`, must, strive, unit: "x", atMost: true, is };
+  return { what: `decode 4,096 ids over ${TEXT_DECODER}, ${TOKENIZERS.qwen2_5.name}, ${text}`, must, strive, unit: "x", atMost: true, is };
 }
 
 /** @param {string} what @param {string} ours @param {string} peer @param {number} must @param {number} strive @returns {Target} */

@@ -30,9 +30,9 @@ const PARTS = ["decode", "load", "browser"];
 const wants = new Set(only ? [only] : PARTS);
 if (only && !PARTS.includes(only)) throw new Error(`there is no part ${only}: ${PARTS.join(", ")}`);
 
-const contest = isQuick ? { rounds: 5, leastMs: 1, mostIds: 4096 } : { rounds: 15, leastMs: 2, mostIds: Infinity };
+const contest = isQuick ? { rounds: 5, leastMs: 3, mostIds: 4096 } : { rounds: 11, leastMs: 10, mostIds: Infinity };
 // The clock of a browser is coarse.
-const inPages = { ...contest, leastMs: isQuick ? 2 : 5 };
+const inPages = { ...contest, leastMs: isQuick ? 5 : 10 };
 const loadRounds = isQuick ? 1 : 7;
 const keys = keysOf(part ?? "");
 const keysInPages = isQuick ? keys.slice(0, 1) : keys;

@@ -89,10 +89,10 @@ benches/node_modules/.package-lock.json: benches/package.json benches/package-lo
 	@touch $@
 
 .PHONY: bench
-bench: build tools-test benches/node_modules/.package-lock.json ## decoding and loading beside every peer, into benches/DECODE.md (BENCH=--quick); enriching beside JSON.parse
+bench: build tools-test benches/node_modules/.package-lock.json ## decoding and loading beside every peer, into benches/RESULTS.md (BENCH="--runs 5", --quick); enriching beside JSON.parse
 	@node scripts/fetch-tokenizer.js qwen3
 	node benches/decode.mjs $(BENCH)
-	node benches/bodies.mjs $(BENCH)
+	node benches/bodies.mjs $(filter --quick,$(BENCH))
 
 .PHONY: bench-collector
 bench-collector: build collector/node_modules/.package-lock.json ## the collector: a relay beside no relay, the receiver beside rotel

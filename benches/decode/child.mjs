@@ -11,10 +11,8 @@ import { NODE } from "./node-host.mjs";
 import { readInputs } from "./paths.mjs";
 
 const [what, key, given] = process.argv.slice(2);
-if (what === "contest") {
-  const log = (/** @type {string} */ text) => console.error(text);
-  print(await contest(NODE, key, await readInputs(NODE, key), { ...JSON.parse(given), log }));
-} else print(await loadTwice(NODE, key, given, measureMemory));
+if (what === "contest") print(await contest(NODE, key, await readInputs(NODE, key), JSON.parse(given)));
+else print(await loadTwice(NODE, key, given, measureMemory));
 
 /** The highest resident memory from now on, beyond what is resident now, in MB; where Linux tells it. */
 function measureMemory() {

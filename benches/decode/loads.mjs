@@ -5,7 +5,7 @@ import { OURS, OURS_NUMBERS, PEERS } from "./peers.mjs";
 /** @typedef {import("./peers.mjs").Host} Host */
 /** What is done before the clock runs, and what it is that is timed. @typedef {(host: Host, key: string) => Promise<() => unknown>} Way */
 
-/** Milliseconds of the first and the second load by the host's clock, of the first by the clock on the wall; MB. @typedef {{ cold: number, wall: number, warm: number, grown?: number }} Once */
+/** Milliseconds of the first and the second load; MB by which the first grew memory at most. @typedef {{ cold: number, warm: number, grown?: number }} Once */
 
 export const PACKED = `${OURS}, packed`;
 export const STREAMED = `${OURS}, streamed`;
@@ -64,9 +64,9 @@ export function waysOf(key) {
 export async function loadTwice(host, key, way, measureMemory) {
   const load = await WAYS[way](host, key);
   const grown = measureMemory?.();
-  const [start, wallStart] = [host.now(), performance.now()];
+  const start = host.now();
   await load();
-  const first = { cold: host.now() - start, wall: performance.now() - wallStart, grown: grown?.() };
+  const first = { cold: host.now() - start, grown: grown?.() };
   const again = host.now();
   await load();
   return { ...first, warm: host.now() - again };

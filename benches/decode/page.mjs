@@ -17,7 +17,7 @@ const PAGE = {
 
 Object.assign(globalThis, {
   /** @param {string} key @param {import("./contest.mjs").Options} options */
-  contest: async (key, options) => contest(PAGE, key, await readInputs(PAGE, key), { ...options, log: (text) => console.log(text) }),
+  contest: async (key, options) => contest(PAGE, key, await readInputs(PAGE, key), options),
   /** @param {string} key @param {string} way */
   loadTwice: (key, way) => loadTwice(PAGE, key, way),
 });

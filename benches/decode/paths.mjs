@@ -6,7 +6,6 @@ export const TOKENIZERS = {
   gpt4o: { name: "o200k", special: "<|endoftext|>" },
   gemma3: { name: "Gemma 3", special: "<end_of_turn>" },
   llama3_1: { name: "Llama 3.1", special: "<|eot_id|>" },
-  gpt35turbo: { name: "cl100k", special: "<|endoftext|>" },
 };
 export const INPUTS = ".cache/benches";
 

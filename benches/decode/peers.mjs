@@ -11,8 +11,7 @@
  * @property {() => number} now The clock of `timing.mjs`.
  */
 /**
- * A loaded tokenizer. `read` is what a text is read from: libraries that give bytes are timed with the TextDecoder that their
- * users need.
+ * A loaded tokenizer. Libraries that give bytes are timed with the TextDecoder that their users need.
  *
  * @typedef {{ decode: (ids: any) => string, decodeBatch?: (lists: any[]) => string[] }} Decoder
  */
@@ -31,7 +30,7 @@ export const OURS = "token2text";
 export const OURS_NUMBERS = "token2text, from numbers";
 export const REFERENCE_WASM = "tokenizers 0.23 (wasm)";
 export const HUGGING_FACE = "@huggingface/tokenizers";
-const ENCODINGS = { gpt4o: "o200k_base", gpt35turbo: "cl100k_base" };
+const ENCODINGS = { gpt4o: "o200k_base" };
 const PLAIN = { skip_special_tokens: false, clean_up_tokenization_spaces: false };
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -121,6 +120,7 @@ export const PEERS = [
     package: "gpt-tokenizer",
     ids: "numbers",
     encodings: ENCODINGS,
+    files: ["benches/node_modules/gpt-tokenizer/esm/bpeRanks/o200k_base.js"],
     start: async (host, encoding) => {
       const { decode } = await host.module(`gpt-tokenizer/encoding/${encoding}`);
       return () => ({ decode });
@@ -131,6 +131,7 @@ export const PEERS = [
     package: "ai-tokenizer",
     ids: "numbers",
     encodings: ENCODINGS,
+    files: ["benches/node_modules/ai-tokenizer/dist/encoding/o200k_base-CmR1GnPX.js"],
     start: async (host, encoding) => {
       const { Tokenizer } = await host.module("ai-tokenizer");
       const data = await host.module(`ai-tokenizer/encoding/${encoding}`);

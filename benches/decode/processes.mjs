@@ -7,46 +7,52 @@ import { waysOf } from "./loads.mjs";
 import { INPUTS, TOKENIZERS, jsonPath } from "./paths.mjs";
 import { summary } from "./timing.mjs";
 
-/** @typedef {import("./contest.mjs").Row} Row */
+/** @typedef {import("./contest.mjs").Outcome} Outcome */
 /** @typedef {import("./loads.mjs").Once} Once */
-/** Medians of fresh processes. @typedef {Once & { tokenizer: string, way: string, spread: number }} Load */
+/** Medians of fresh processes. @typedef {Once & { tokenizer: string, way: string }} Load */
+/** Loads once. @typedef {() => Once | Promise<Once>} Loader */
 
 const CHILD = join(ROOT, "benches/decode/child.mjs");
 const PYTHON = join(ROOT, "benches/decode/python.py");
 const PYTHON_LIBRARIES = ["tokenizers", "iree-tokenizer"];
 // As JavaScript has one thread, so has everyone.
 const ENVIRONMENT = { ...process.env, RAYON_NUM_THREADS: "1", TOKENIZERS_PARALLELISM: "false" };
+/** Milliseconds: who takes longer to load a tokenizer twice is not asked again in the same run. */
+const SLOW = 600;
 
-/** @param {string} key @param {import("./contest.mjs").Options} options @returns {Row[]} */
+/** @param {string} key @param {import("./contest.mjs").Options} options @returns {Outcome} */
 export function contestIn(key, options) {
-  const rows = answer(process.execPath, [CHILD, "contest", key, JSON.stringify(options)]);
+  /** @type {Outcome[]} */
+  const outcomes = [answer(process.execPath, [CHILD, "contest", key, JSON.stringify(options)])];
   const given = [join(ROOT, INPUTS), join(ROOT, jsonPath(key)), key];
   const numbers = [options.rounds, options.leastMs, options.mostIds].map(String);
-  for (const library of PYTHON_LIBRARIES) {
-    rows.push(...answer(python(), [PYTHON, "contest", ...given, library, ...numbers]));
-  }
-  return rows;
+  for (const library of PYTHON_LIBRARIES) outcomes.push(answer(python(), [PYTHON, "contest", ...given, library, ...numbers]));
+  return { decode: outcomes.flatMap(({ decode }) => decode), faults: outcomes.flatMap(({ faults }) => faults) };
 }
 
-/** The processes of all ways take turns. @param {string} key @param {number} rounds @returns {Load[]} */
+/** @param {string} key @param {number} rounds @returns {Promise<Load[]>} */
 export function loadsOf(key, rounds) {
-  /** @type {[string, () => Once][]} */
-  const tasks = waysOf(key).map((way) => [way, () => answer(process.execPath, [CHILD, "load", key, way])]);
+  /** @type {[string, Loader][]} */
+  const loaders = waysOf(key).map((way) => [way, () => answer(process.execPath, [CHILD, "load", key, way])]);
   for (const library of PYTHON_LIBRARIES) {
-    tasks.push([`${library} (Python)`, () => answer(python(), [PYTHON, "load", join(ROOT, jsonPath(key)), library])]);
+    loaders.push([`${library} (Python)`, () => answer(python(), [PYTHON, "load", join(ROOT, jsonPath(key)), library])]);
   }
-  /** @type {Map<string, Once[]>} */
-  const results = new Map(tasks.map(([way]) => [way, []]));
-  for (let round = 0; round < rounds; round++) for (const [way, task] of tasks) results.get(way)?.push(task());
-  return [...results].map(([way, times]) => medians(key, way, times));
+  return mediansOf(key, loaders, rounds);
 }
 
-/** @param {string} key @param {string} way @param {Once[]} times @returns {Load} */
-export function medians(key, way, times) {
-  const of = (/** @type {keyof Once} */ what) => times.flatMap((time) => time[what] ?? []);
-  const grown = of("grown").length > 0 ? { grown: summary(of("grown")).ms } : {};
-  const { ms: cold, spread } = summary(of("cold"));
-  return { tokenizer: key, way, cold, spread, wall: summary(of("wall")).ms, warm: summary(of("warm")).ms, ...grown };
+/** The loaders take turns. @param {string} key @param {[string, Loader][]} loaders @param {number} rounds @returns {Promise<Load[]>} */
+export async function mediansOf(key, loaders, rounds) {
+  const ways = loaders.map(([way, load]) => ({ way, load, times: /** @type {Once[]} */ ([]) }));
+  for (let round = 0; round < rounds; round++) {
+    for (const { load, times } of ways) {
+      if (!times[0] || times[0].cold + times[0].warm < SLOW) times.push(await load());
+    }
+  }
+  return ways.map(({ way, times }) => {
+    const of = (/** @type {keyof Once} */ what) => times.flatMap((time) => time[what] ?? []);
+    const grown = of("grown").length > 0 ? { grown: summary(of("grown")).ms } : {};
+    return { tokenizer: key, way, cold: summary(of("cold")).ms, warm: summary(of("warm")).ms, ...grown };
+  });
 }
 
 /** @param {string} program @param {string[]} args */

@@ -1,62 +1,82 @@
-/** The figures of one or more runs as tables in Markdown. */
-import { row } from "../lib.mjs";
-import { TEXT_DECODER } from "./contest.mjs";
+/** The figures of one or more runs in Markdown: a section for each question. */
 import { TOKENIZERS } from "./paths.mjs";
-import { OURS, PEERS } from "./peers.mjs";
+import { OURS } from "./peers.mjs";
+import { digits, distinct, groups, table } from "./tables.mjs";
 import { TARGETS, ratioToOurs } from "./targets.mjs";
 import { summary } from "./timing.mjs";
 
 /** @typedef {import("./contest.mjs").Row} Row */
+/** @typedef {import("./contest.mjs").Fault} Fault */
+/** @typedef {import("./contest.mjs").Outcome} Outcome */
 /** @typedef {import("./processes.mjs").Load} Load */
-/** @typedef {{ decode: Row[], load: Load[] }} Figures */
-/** `browser` is missing where it was not asked. @typedef {{ node: Figures, browser?: Figures }} Run */
+/** @typedef {Outcome & { load: Load[] }} Figures */
+/** What was not asked is missing. @typedef {{ node: Figures, browser?: Figures, native?: Outcome }} Run */
 /** @typedef {{ name: string, raw: number, gzip: number, brotli: number }} Size */
+/** What is said of the figures. @typedef {{ header: string[], sizes: Size[], browser: string }} Facts */
 
-/** @param {Run[]} runs @param {{ header: string[], sizes: Size[], browser: string }} facts */
+/** @param {Run[]} runs @param {Facts} facts */
 export function report(runs, { header, sizes, browser }) {
   const node = medians(runs.map((run) => run.node));
   const pages = runs.flatMap((run) => run.browser ?? []);
-  const parts = [
-    ...header,
-    "## Targets",
-    "How many times as long the other takes; \"at most\" tells how many times as long ours does. A peer that gives another text is not counted.",
-    targets(runs.map((run) => run.node)),
-    "## Decoding in Node",
-    ...decoding(node.decode),
-    "## Loading in Node",
-    "From bytes in memory (streamed: from a path) until the first text, each in a fresh process; what importing costs is not " +
-      "counted, except for libraries that have their vocabularies inside. Processor time of all threads; memory is the peak growth in the first load.",
-    ...loading(node.load),
+  const rust = runs.flatMap((run) => (run.native ? { ...run.native, load: [] } : []));
+  const page = pages.length > 0 ? medians(pages) : undefined;
+  const native = rust.length > 0 ? medians(rust) : undefined;
+  const faults = [...place("Node, Python", node.faults), ...place("Chromium", page?.faults), ...place("Rust", native?.faults)];
+  const sections = [
+    section("Targets", [
+      "How many times as long the other takes; at most: how many times as long ours takes. A peer that gives another text is not counted.",
+      targets(runs.map((run) => run.node)),
+    ]),
+    section("Who gives another text?", [differing(faults)]),
   ];
-  if (pages.length > 0) {
-    const { decode, load } = medians(pages);
-    parts.push(`## The same in ${browser}`, ...decoding(decode), "Loading, each in a fresh page; streamed from a server on this machine.", ...loading(load));
+  const decodes = "For ours, how many million ids it decodes in a second; for everyone else, how many times as long as ours it takes. ≠: another text for some lists.";
+  const loads =
+    "Each in a fresh process, its library started before, from bytes in memory (streamed: from a path) until the first text. What has its vocabulary " +
+    "inside is started within. Warm: once more in the same process. Memory: by how much the first load makes it grow at most.";
+  if (node.decode.length > 0) sections.push(section("How fast does it decode?", [decodes, ...decoding(node.decode)]));
+  if (node.load.length > 0) sections.push(section("How fast does it load, and in how much memory?", [loads, ...loading(node.load)]));
+  if (page) {
+    const pages = "By the clock on the wall; each load in a fresh page, streamed from a server on this machine.";
+    sections.push(section(`The same in ${browser}`, [pages, ...decoding(page.decode), ...loading(page.load)]));
   }
-  parts.push("## Sizes", "What a page loads, in bytes. That of tiktoken has its vocabularies inside.", sizeTable(sizes));
-  return `${parts.join("\n\n")}\n`;
+  if (native) {
+    const rust = "By criterion, one after the other, by the clock on the wall; a String of each list.";
+    sections.push(section("How fast is the crate beside others in Rust?", [rust, ...decoding(native.decode)]));
+  }
+  if (sizes.length > 0) {
+    const bytes = "Bytes; brotli at level 11, of vocabularies at level 9.";
+    sections.push(section("How much is there to download?", [bytes, sizeTable(sizes)]));
+  }
+  return `${[...header, ...sections].join("\n\n")}\n`;
+}
+
+/** @param {string} title @param {string[]} parts */
+function section(title, parts) {
+  return [`## ${title}`, ...parts].join("\n\n");
+}
+
+/** @param {string} where @param {Fault[]} [faults] */
+function place(where, faults = []) {
+  return faults.map((fault) => ({ ...fault, where }));
 }
 
 /** One figure of each kind: the median of those of all runs. @param {Figures[]} figures @returns {Figures} */
 function medians(figures) {
-  const middle = (/** @type {number[]} */ numbers) => summary(numbers).ms;
-  const decode = figures[0].decode.map((first) => {
-    const same = figures.flatMap((run) => run.decode.filter((row) => isSame(row, first)));
-    const isRight = same.every((row) => row.isRight);
-    return { ...first, us: middle(same.map(({ us }) => us)), spread: middle(same.map(({ spread }) => spread)), isRight };
+  const decode = groups(figures.flatMap((run) => run.decode), nameOf).map(([, same]) => {
+    const of = (/** @type {"us" | "spread"} */ what) => summary(same.map((row) => row[what])).ms;
+    return { ...same[0], us: of("us"), spread: of("spread"), isRight: same.every((row) => row.isRight) };
   });
-  const load = figures[0].load.map((first) => {
-    const same = figures.flatMap((run) => run.load.filter(({ tokenizer, way }) => tokenizer === first.tokenizer && way === first.way));
-    const of = (/** @type {"cold" | "wall" | "warm" | "spread"} */ what) => middle(same.map((row) => row[what]));
-    const grown = same.flatMap((row) => row.grown ?? []);
-    const all = { ...first, cold: of("cold"), wall: of("wall"), warm: of("warm"), spread: of("spread") };
-    return grown.length > 0 ? { ...all, grown: middle(grown) } : all;
+  const load = groups(figures.flatMap((run) => run.load), ({ tokenizer, way }) => `${tokenizer} ${way}`).map(([, same]) => {
+    const of = (/** @type {"cold" | "warm" | "grown"} */ what) => summary(same.flatMap((one) => one[what] ?? [])).ms;
+    return { ...same[0], cold: of("cold"), warm: of("warm"), ...(same[0].grown === undefined ? {} : { grown: of("grown") }) };
   });
-  return { decode, load };
+  const faults = groups(figures.flatMap((run) => run.faults), (fault) => JSON.stringify(fault)).map(([, same]) => same[0]);
+  return { decode, load, faults };
 }
 
-/** @param {Row} a @param {Row} b */
-function isSame(a, b) {
-  return a.tokenizer === b.tokenizer && a.corpus === b.corpus && a.size === b.size && a.peer === b.peer;
+/** @param {Row} row */
+function nameOf({ tokenizer, corpus, size, peer }) {
+  return [tokenizer, corpus, size, peer].join();
 }
 
 /** Each target on the median of the runs' ratios. @param {Figures[]} runs */
@@ -65,76 +85,75 @@ function targets(runs) {
     const values = runs.flatMap((figures) => is(figures) ?? []);
     if (values.length === 0) return [];
     const value = summary(values).ms;
-    const isMet = (/** @type {number} */ wanted) => (atMost ? value <= wanted : value >= wanted);
-    const verdict = isMet(strive) ? "**as striven for**" : isMet(must) ? "met" : "missed";
+    const meets = (/** @type {number} */ wanted) => (atMost ? value <= wanted : value >= wanted);
+    const verdict = meets(strive) ? "**ok, as striven for**" : meets(must) ? "ok" : "missed";
     const word = atMost ? "at most " : "";
     const range = values.length > 1 ? `${digits(Math.min(...values))} to ${digits(Math.max(...values))}` : "";
-    return [row([what, `${word}${must}${unit}`, `${word}${strive}${unit}`, `${digits(value)}${unit}`, range, verdict])];
+    return [[what, `${word}${must}${unit}`, `${word}${strive}${unit}`, `${digits(value)}${unit}`, range, verdict]];
   });
   return table(["what", "must be", "strive for", "is", "runs", ""], lines);
+}
+
+/** @param {(Fault & { where: string })[]} faults */
+function differing(faults) {
+  if (faults.length === 0) return "Nobody.";
+  const lines = groups(faults, ({ where, peer, tokenizer, what }) => [where, peer, tokenizer, what].join()).map(([, same]) => {
+    const [{ where, peer, tokenizer, what }] = same;
+    const sizes = groups(same.filter(({ corpus }) => corpus), ({ corpus = "" }) => corpus).map(([corpus, own]) => `${corpus}: ${own.map(({ size }) => size).join(", ")}`);
+    return [where, peer, TOKENIZERS[tokenizer].name, what, sizes.join("; ")];
+  });
+  return table(["in", "who", "tokenizer", "what", "ids"], lines);
 }
 
 /** A table for every tokenizer and corpus. @param {Row[]} rows */
 function decoding(rows) {
   return groups(rows, ({ tokenizer, corpus }) => `${TOKENIZERS[tokenizer].name}, ${corpus} text`).map(([title, own]) => {
-    const sizes = [...new Set(own.map(({ size }) => size))];
-    const lines = [...new Set(own.map(({ peer }) => peer))].map((peer) => {
+    const sizes = distinct(own.map(({ size }) => size));
+    const isOurs = (/** @type {string} */ peer) => Number(peer === OURS);
+    const peers = distinct(own.map(({ peer }) => peer)).sort((a, b) => isOurs(b) - isOurs(a));
+    const lines = peers.map((peer) => {
       const cells = sizes.map((size) => cell(own, own.find((row) => row.peer === peer && row.size === size)));
-      return row([peer === OURS ? `**${peer}**` : peer, ...cells]);
+      return [peer === OURS ? `**${peer}**` : peer, ...cells];
     });
     const noise = summary(own.map(({ spread }) => spread)).ms;
-    const note = `Million ids a second, and in brackets how many times as long as ours it takes; ≠: another text. Quartiles of the rounds: ±${Math.round(noise * 100)} %.`;
-    return `### ${title}\n\n${note}\n\n${table(["ids", ...sizes], lines)}`;
+    return `### ${title}\n\n${table([`ids (quartiles ±${Math.round(noise * 100)} %)`, ...sizes], lines)}`;
   });
 }
 
 /** @param {Row[]} rows @param {Row | undefined} own */
 function cell(rows, own) {
   if (!own) return "";
-  const speed = digits(own.ids / own.us);
-  const ratio = own.peer === OURS ? undefined : ratioToOurs(rows, own);
-  if (!own.isRight) return `${speed} ≠`;
-  return ratio === undefined || own.peer === TEXT_DECODER ? speed : `${speed} (${digits(ratio)})`;
+  const mark = own.isRight ? "" : " ≠";
+  if (own.peer === OURS) return `**${digits(own.ids / own.us)} M/s**${mark}`;
+  const ratio = ratioToOurs(rows, own);
+  return ratio === undefined ? mark : `${digits(ratio)}x${mark}`;
 }
 
-/** @param {Load[]} rows */
+/** A table for each figure of a load, with a column for every tokenizer. @param {Load[]} rows */
 function loading(rows) {
-  return groups(rows, ({ tokenizer }) => TOKENIZERS[tokenizer].name).map(([title, own]) => {
-    const ours = own.find(({ way }) => way === OURS);
-    const lines = own.map(({ way, cold, wall, warm, grown, spread }) => {
-      const ratio = ours && way !== OURS ? `${digits(cold / ours.cold)}` : "";
-      const cells = [digits(cold), spread > 0 ? `±${Math.round(spread * 100)} %` : "", ratio, digits(wall), digits(warm), grown === undefined ? "" : digits(grown)];
-      return row([way.startsWith(OURS) ? `**${way}**` : way, ...cells]);
+  const keys = distinct(rows.map(({ tokenizer }) => tokenizer));
+  return /** @type {const} */ (["cold", "warm", "grown"]).flatMap((what) => {
+    const known = rows.filter((row) => row[what] !== undefined);
+    const lines = distinct(known.map(({ way }) => way)).map((way) => {
+      const own = keys.map((key) => known.find((row) => row.way === way && row.tokenizer === key));
+      return [way.startsWith(OURS) ? `**${way}**` : way, ...own.map((row) => (row ? loadCell(known, row, what) : ""))];
     });
-    return `### ${title}\n\n${table(["", "cold, ms", "quartiles", "times as long as ours", "on the wall, ms", "warm, ms", "memory, MB"], lines)}`;
+    const title = { cold: "Cold", warm: "Warm", grown: "Memory" }[what];
+    return lines.length > 0 ? [`### ${title}\n\n${table(["", ...keys.map((key) => TOKENIZERS[key].name)], lines)}`] : [];
   });
+}
+
+/** Ours and memory as they are, for ratios of them see the others. @param {Load[]} rows @param {Load} row @param {"cold" | "warm" | "grown"} what */
+function loadCell(rows, row, what) {
+  const value = row[what] ?? 0;
+  const absolute = `${digits(value)} ${what === "grown" ? "MB" : "ms"}`;
+  const ours = rows.find(({ tokenizer, way }) => tokenizer === row.tokenizer && way === OURS)?.[what];
+  if (what === "grown" || !ours || row.way === OURS) return absolute;
+  return `${digits(value / ours)}x`;
 }
 
 /** @param {Size[]} sizes */
 function sizeTable(sizes) {
-  return table(["", "raw", "gzip", "brotli"], sizes.map(({ name, raw, gzip, brotli }) => row([name, raw, gzip, brotli].map((cell) => cell.toLocaleString("en")))));
-}
-
-/** @param {string[]} header @param {string[]} lines */
-function table(header, lines) {
-  return [row(header), row(header.map(() => "---")), ...lines].join("\n");
-}
-
-/** @template T @param {T[]} rows @param {(row: T) => string} title @returns {[string, T[]][]} */
-function groups(rows, title) {
-  /** @type {Map<string, T[]>} */
-  const found = new Map();
-  for (const one of rows) found.set(title(one), [...(found.get(title(one)) ?? []), one]);
-  return [...found];
-}
-
-/** Three digits are more than the machine is worth. @param {number} value */
-function digits(value) {
-  if (value >= 100) return value.toFixed(0);
-  return value.toFixed(value >= 10 ? 1 : 2);
-}
-
-/** The versions of the peers, for the header. @param {(name: string) => string} versionOf */
-export function versions(versionOf) {
-  return PEERS.flatMap((peer) => (peer.package ? `${peer.package} ${versionOf(peer.package)}` : [])).join(", ");
+  const lines = sizes.map(({ name, raw, gzip, brotli }) => [name, ...[raw, gzip, brotli].map((bytes) => bytes.toLocaleString("en"))]);
+  return table(["", "raw", "gzip", "brotli"], lines);
 }

@@ -6,7 +6,7 @@ import { HUGGING_FACE, OURS, REFERENCE_WASM } from "./peers.mjs";
 
 /** @typedef {import("./contest.mjs").Row} Row */
 /** @typedef {import("./processes.mjs").Load} Load */
-/** @typedef {{ decode: Row[], load: Load[] }} Figures */
+/** @typedef {{ decode: Row[], load: Load[] }} Figures Of report.mjs, those that matter here. */
 /** `is` gives undefined where there is nothing to compare. @typedef {{ what: string, must: number, strive: number, unit: string, atMost?: boolean, is: (figures: Figures) => number | undefined }} Target */
 
 const PYTHON = "tokenizers (Python)";

@@ -1,15 +1,11 @@
 /**
  * Tasks timed in turn, each as often as a round needs to be long enough for the clock; in Node and in browsers.
  *
- * A clock tells milliseconds. In Node it is the processor time of the process with all its threads: on a machine that others use
- * too, the time on the wall is mostly theirs.
+ * A clock tells milliseconds. In Node it is the processor time of the process with all its threads, unless `--wall` is asked for:
+ * on a machine that others use too, the time on the wall is mostly theirs.
  */
 
 /** Milliseconds of one call: the median of the rounds, and half the distance of their quartiles over it. @typedef {{ ms: number, spread: number }} Timed */
-
-/** A task that is slow is not asked more than this many rounds when they would take longer than so many milliseconds. */
-const LEAST_ROUNDS = 5;
-const LONG = 1500;
 
 /** @param {number[]} numbers @returns {Timed} */
 export function summary(numbers) {
@@ -20,37 +16,31 @@ export function summary(numbers) {
 }
 
 /**
- * The tasks take turns, so that what slows a machine for a while slows all of them. Two rounds are for the compilers; the second says how often a task is called in each of the others.
+ * The tasks take turns, so that what slows a machine for a while slows all of them; in another order each round, so that nobody
+ * always pays for the garbage of the same one. A round before the others says how often each is called in them.
  *
  * @param {Record<string, () => unknown>} tasks
  * @param {{ rounds: number, leastMs: number, now: () => number }} options
  * @returns {Record<string, Timed>}
  */
 export function race(tasks, { rounds, leastMs, now }) {
-  const contestants = Object.entries(tasks).map(([name, task]) => ({ name, task, calls: 1, rounds, times: /** @type {number[]} */ ([]) }));
-  for (let round = -2; round < rounds; round++) {
-    for (const contestant of contestants) {
-      if (round < 0) Object.assign(contestant, calibrate(contestant.task, rounds, leastMs, now));
-      else if (round < contestant.rounds) contestant.times.push(timeOf(contestant.task, contestant.calls, now));
-    }
-    // Nobody always comes after the one that leaves the most garbage.
-    contestants.push(...contestants.splice(0, 1));
+  const contestants = Object.entries(tasks).map(([name, task]) => ({ name, task, calls: callsFor(task, leastMs, now), times: /** @type {number[]} */ ([]) }));
+  const random = generator();
+  for (let round = 0; round < rounds; round++) {
+    for (const { task, calls, times } of shuffled(contestants, random)) times.push(timeOf(task, calls, now));
   }
-  const times = new Map(contestants.map((contestant) => [contestant.name, contestant.times]));
-  return Object.fromEntries(Object.keys(tasks).map((name) => [name, summary(times.get(name) ?? [])]));
+  return Object.fromEntries(contestants.map(({ name, times }) => [name, summary(times)]));
 }
 
-/** @param {() => unknown} task @param {number} rounds @param {number} leastMs @param {() => number} now */
-function calibrate(task, rounds, leastMs, now) {
+/** @param {() => unknown} task @param {number} leastMs @param {() => number} now */
+function callsFor(task, leastMs, now) {
   const start = now();
   let calls = 0;
-  let ms = 0;
-  while (ms < leastMs) {
+  do {
     task();
     calls++;
-    ms = now() - start;
-  }
-  return { calls, rounds: Math.min(rounds, Math.max(LEAST_ROUNDS, Math.floor(LONG / ms))) };
+  } while (now() - start < leastMs);
+  return calls;
 }
 
 /** @param {() => unknown} task @param {number} calls @param {() => number} now */
@@ -58,4 +48,20 @@ function timeOf(task, calls, now) {
   const start = now();
   for (let i = 0; i < calls; i++) task();
   return (now() - start) / calls;
+}
+
+/** By Fisher and Yates. @template T @param {T[]} items @param {() => number} random @returns {T[]} */
+function shuffled(items, random) {
+  const out = [...items];
+  for (let i = out.length - 1; i > 0; i--) {
+    const j = Math.floor(random() * (i + 1));
+    [out[i], out[j]] = [out[j], out[i]];
+  }
+  return out;
+}
+
+/** The same numbers in [0, 1) for each race. */
+function generator() {
+  let state = 1;
+  return () => (state = (state * 48271) % 0x7fffffff) / 0x7fffffff;
 }

@@ -19,7 +19,8 @@ from tokenizers import Tokenizer
 HERE = Path(__file__).resolve().parent
 COUNT = 131072
 SPECIAL_EVERY = 400
-PIECE = 2000
+# Characters at a time in the mixed text: of English, code and JSON, and of other languages.
+PIECE, FOREIGN = 2000, 350
 # Ids of a part, and how many parts: enough of the short ones that neither caches nor branch predictors learn them.
 SIZES = [(1, 256), (8, 256), (32, 256), (512, 64), (4096, 8), (32768, 4)]
 BATCH = (400, 1000)
@@ -47,15 +48,15 @@ def ours():
 
 
 def mixed(library):
-    """Pieces of everything in turn."""
+    """Pieces of everything in turn, so that a quarter of the bytes is not ASCII and no long list is without them."""
     messages = {name: (library / name / "diagnosticMessages.generated.json").read_text(encoding="utf-8") for name in [*LANGUAGES, "de"]}
-    texts = ["\n".join(json.loads(messages[name]).values()) for name in LANGUAGES]
-    sources = [prose(library), code(library), messages["de"], *texts, ours()]
+    foreign = ["\n".join(json.loads(messages[name]).values()) for name in LANGUAGES] + [ours()]
+    sources = [(text, PIECE) for text in (prose(library), code(library), messages["de"])] + [(text, FOREIGN) for text in foreign]
     pieces = []
-    for turn in range(120):
-        for source in sources:
-            start = turn * PIECE % max(1, len(source) - PIECE)
-            pieces.append(source[start : start + PIECE])
+    for turn in range(80):
+        for source, size in sources:
+            start = turn * size % max(1, len(source) - size)
+            pieces.append(source[start : start + size])
     return "\n".join(pieces)
 
 

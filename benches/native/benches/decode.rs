@@ -1,6 +1,6 @@
 //! Decoding by the crate and by its peers in Rust: the ids and sizes of `benches/decode/inputs.py`, a String of each list.
 //!
-//!     cargo bench --locked --manifest-path benches/native/Cargo.toml -- [FILTER]
+//!     BENCH_TOKENIZERS=qwen2_5,gemma3 cargo bench --locked --manifest-path benches/native/Cargo.toml -- [FILTER]
 //!
 //! Criterion's groups are `TOKENIZER,CORPUS,SIZE`. A line `differs: GROUP/PEER` says who gives another text than the crate
 //! `tokenizers`; one is timed all the same.
@@ -50,8 +50,7 @@ fn kitoken(json: &[u8]) -> Decode {
 }
 
 const REFERENCE: usize = 1;
-const PEERS: [(&str, fn(&[u8]) -> Decode); 3] =
-    [("token2text", ours), ("tokenizers", reference), ("kitoken", kitoken)];
+const PEERS: [(&str, fn(&[u8]) -> Decode); 3] = [("token2text", ours), ("tokenizers", reference), ("kitoken", kitoken)];
 
 fn main() {
     let mut criterion = Criterion::default()
@@ -61,8 +60,9 @@ fn main() {
         .nresamples(1000)
         .configure_from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    for key in keys(&root.join(INPUTS)) {
-        let json = read(&root.join(TOKENIZERS).join(&key).join("tokenizer.json"));
+    let keys = std::env::var("BENCH_TOKENIZERS").unwrap_or_else(|_| "qwen2_5".to_owned());
+    for key in keys.split(',') {
+        let json = read(&root.join(TOKENIZERS).join(key).join("tokenizer.json"));
         let peers = PEERS.map(|(name, load)| (name, load(&json)));
         let manifest = read(&root.join(INPUTS).join(format!("{key}.json")));
         let corpora: BTreeMap<String, Vec<Size>> = serde_json::from_slice(&manifest).expect("a manifest of inputs.py");
@@ -99,16 +99,7 @@ fn race(criterion: &mut Criterion, name: &str, peers: &[(&str, Decode)], lists: 
     group.finish();
 }
 
-/// Those that inputs.py made ids for.
-fn keys(inputs: &Path) -> Vec<String> {
-    let files = std::fs::read_dir(inputs).expect("the inputs that `node benches/decode.mjs` makes");
-    let paths = files.filter_map(|entry| Some(entry.ok()?.path()));
-    let manifests = paths.filter(|path| path.extension().is_some_and(|kind| kind == "json"));
-    let mut keys: Vec<String> = manifests.filter_map(|path| Some(path.file_stem()?.to_str()?.to_owned())).collect();
-    keys.sort();
-    keys
-}
-
+/// Of inputs that `node benches/decode.mjs` makes.
 fn read(path: &PathBuf) -> Vec<u8> {
     std::fs::read(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }

@@ -5,12 +5,43 @@ import { race } from "./timing.mjs";
 
 /** @typedef {import("./peers.mjs").Host} Host */
 /** @typedef {import("./peers.mjs").Decoder} Decoder */
-/** One size of a corpus: where its parts start, and what the reference makes of them. @typedef {{ name: string, ids: number, batch: boolean, starts: number[], bytes: number, sha256: string }} Size */
+/**
+ * One size of a corpus: where its lists start, and what the reference makes of them.
+ *
+ * @typedef {object} Size
+ * @property {string} name
+ * @property {number} ids Of a list.
+ * @property {boolean} batch Whether all lists are decoded in one call.
+ * @property {number[]} starts
+ * @property {number} bytes Of all texts.
+ * @property {string} sha256 As inputs.py makes it.
+ */
 /** @typedef {{ corpus: string, ids: Uint32Array<ArrayBuffer>, sizes: Size[] }} Corpus */
-/** `us` for each list of ids; of a batch for the whole. @typedef {{ tokenizer: string, corpus: string, size: string, ids: number, peer: string, us: number, spread: number, isRight: boolean }} Row */
-/** Who does not load a tokenizer, throws, or gives another text than the reference. @typedef {{ tokenizer: string, peer: string, what: string, corpus?: string, size?: string }} Fault */
+/**
+ * How fast one decodes lists of one size.
+ *
+ * @typedef {object} Row
+ * @property {string} tokenizer Its key.
+ * @property {string} corpus
+ * @property {string} size Its name.
+ * @property {string} peer
+ * @property {number} ids Of a call; of a batch all.
+ * @property {number} us Microseconds of a call.
+ * @property {number} spread Half the distance of the quartiles of the rounds, over the median.
+ * @property {boolean} isRight Whether all texts are those of the reference.
+ */
+/**
+ * Who does not load a tokenizer, throws, or gives another text than the reference.
+ *
+ * @typedef {{ tokenizer: string, peer: string, what: string, corpus?: string, size?: string }} Fault
+ */
 /** @typedef {{ decode: Row[], faults: Fault[] }} Outcome */
-/** Rounds, and how long each is at least; sizes with more ids are left out. JSON has no Infinity: null. @typedef {{ rounds: number, leastMs: number, mostIds: number | null }} Options */
+/**
+ * @typedef {object} Options
+ * @property {number} rounds
+ * @property {number} leastMs How long a round is for each.
+ * @property {number | null} mostIds Sizes with more ids in a call are left out; null: none.
+ */
 
 export const TEXT_DECODER = "TextDecoder alone";
 const utf8 = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -39,7 +70,7 @@ export async function contest(host, key, corpora, { rounds, leastMs, mostIds }) 
           wrong.add(name);
           faults.push({ tokenizer: key, peer: name, what, corpus, size: size.name });
         }
-        if (!what?.startsWith("throws")) tasks[name] = size.batch ? inOne(decoder, lists) : inTurn((/** @type {any} */ ids) => decoder.decode(ids), /** @type {any[]} */ (lists), block);
+        if (!what?.startsWith("throws")) tasks[name] = size.batch ? inOne(decoder, lists) : inTurn(decoder, lists, block);
       }
       if (!size.batch) tasks[TEXT_DECODER] = textDecoder(decoders, words, block);
       races.push({ corpus, size, block, tasks, wrong });
@@ -106,14 +137,14 @@ function inOne(decoder, lists) {
   return () => decodeAll(lists).reduce((sum, text) => sum + lastOf(text), 0);
 }
 
-/** Some parts in each call, the next ones in the next. @template T @param {(part: T) => string} decode @param {T[]} parts @param {number} block */
-function inTurn(decode, parts, block) {
+/** Some lists in each call, the next ones in the next. @param {Decoder} decoder @param {any[]} lists @param {number} block */
+function inTurn(decoder, lists, block) {
   let at = 0;
   return () => {
     let sum = 0;
     for (let i = 0; i < block; i++) {
-      sum += lastOf(decode(parts[at]));
-      at = at + 1 === parts.length ? 0 : at + 1;
+      sum += lastOf(decoder.decode(lists[at]));
+      at = at + 1 === lists.length ? 0 : at + 1;
     }
     return sum;
   };
@@ -124,9 +155,14 @@ function lastOf(text) {
   return text.length > 0 ? text.charCodeAt(text.length - 1) : 0;
 }
 
-/** The floor: strings made of UTF-8 that is there already. @param {{ name: string, decoder: Decoder }[]} decoders @param {Uint32Array[]} lists @param {number} block */
+/**
+ * The floor: strings made of UTF-8 that is there already.
+ *
+ * @param {{ name: string, decoder: Decoder }[]} decoders @param {Uint32Array[]} lists @param {number} block
+ */
 function textDecoder(decoders, lists, block) {
   const ours = decoders.find(({ name }) => name === OURS)?.decoder;
   if (!ours) throw new Error("ours does not load it");
-  return inTurn((bytes) => utf8.decode(bytes), lists.map((ids) => new TextEncoder().encode(ours.decode(ids))), block);
+  const texts = lists.map((ids) => new TextEncoder().encode(ours.decode(ids)));
+  return inTurn({ decode: (bytes) => utf8.decode(bytes) }, texts, block);
 }

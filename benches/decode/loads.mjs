@@ -5,7 +5,14 @@ import { OURS, OURS_NUMBERS, PEERS } from "./peers.mjs";
 /** @typedef {import("./peers.mjs").Host} Host */
 /** What is done before the clock runs, and what it is that is timed. @typedef {(host: Host, key: string) => Promise<() => unknown>} Way */
 
-/** Milliseconds of the first and the second load; MB by which the first grew memory at most. @typedef {{ cold: number, warm: number, grown?: number }} Once */
+/**
+ * One load and a second one in the same process.
+ *
+ * @typedef {object} Once
+ * @property {number} cold Milliseconds of the first.
+ * @property {number} warm Of the second.
+ * @property {number} [grown] MB by which the first made memory grow at most, where that is known.
+ */
 
 export const PACKED = `${OURS}, packed`;
 export const STREAMED = `${OURS}, streamed`;

@@ -1,6 +1,10 @@
 /** Which tokenizers are measured, and where in the repository their files are; for Node and browsers. */
 
-/** By their keys in tests/oracle/tokenizers.json; the special token is strewn into the ids. @type {Record<string, { name: string, special: string }>} */
+/**
+ * By their keys in tests/oracle/tokenizers.json; the special token is strewn into the ids.
+ *
+ * @type {Record<string, { name: string, special: string }>}
+ */
 export const TOKENIZERS = {
   qwen2_5: { name: "Qwen2.5", special: "<|im_end|>" },
   gpt4o: { name: "o200k", special: "<|endoftext|>" },
@@ -19,7 +23,13 @@ export function packedPath(key) {
   return `${INPUTS}/${key}.packed`;
 }
 
-/** The ids that inputs.py made. @param {import("./peers.mjs").Host} host @param {string} key @returns {Promise<import("./contest.mjs").Corpus[]>} */
+/**
+ * The ids that inputs.py made.
+ *
+ * @param {import("./peers.mjs").Host} host
+ * @param {string} key
+ * @returns {Promise<import("./contest.mjs").Corpus[]>}
+ */
 export async function readInputs(host, key) {
   const manifest = JSON.parse(new TextDecoder().decode(await host.bytes(`${INPUTS}/${key}.json`)));
   return Promise.all(

@@ -29,10 +29,13 @@ export function report(runs, { header, sizes, browser }) {
     ]),
     section("Who gives another text?", [differing(faults)]),
   ];
-  const decodes = "For ours, how many million ids it decodes in a second; for everyone else, how many times as long as ours it takes. ≠: another text for some lists.";
+  const decodes =
+    "For ours, how many million ids it decodes in a second; for everyone else, how many times as long as ours it takes. " +
+    "≠: another text for some lists.";
   const loads =
-    "Each in a fresh process, its library started before, from bytes in memory (streamed: from a path) until the first text. What has its vocabulary " +
-    "inside is started within. Warm: once more in the same process. Memory: by how much the first load makes it grow at most.";
+    "Each in a fresh process, its library started before, from bytes in memory (streamed: from a path) until the first text. What " +
+    "has its vocabulary inside is started within. Warm: once more in the same process. Memory: by how much the first load makes " +
+    "it grow at most.";
   if (node.decode.length > 0) sections.push(section("How fast does it decode?", [decodes, ...decoding(node.decode)]));
   if (node.load.length > 0) sections.push(section("How fast does it load, and in how much memory?", [loads, ...loading(node.load)]));
   if (page) {
@@ -99,8 +102,9 @@ function differing(faults) {
   if (faults.length === 0) return "Nobody.";
   const lines = groups(faults, ({ where, peer, tokenizer, what }) => [where, peer, tokenizer, what].join()).map(([, same]) => {
     const [{ where, peer, tokenizer, what }] = same;
-    const sizes = groups(same.filter(({ corpus }) => corpus), ({ corpus = "" }) => corpus).map(([corpus, own]) => `${corpus}: ${own.map(({ size }) => size).join(", ")}`);
-    return [where, peer, TOKENIZERS[tokenizer].name, what, sizes.join("; ")];
+    const corpora = groups(same.filter(({ corpus }) => corpus), ({ corpus = "" }) => corpus);
+    const lists = corpora.map(([corpus, own]) => `${corpus}: ${own.map(({ size }) => size).join(", ")}`);
+    return [where, peer, TOKENIZERS[tokenizer].name, what, lists.join("; ")];
   });
   return table(["in", "who", "tokenizer", "what", "ids"], lines);
 }
@@ -143,7 +147,7 @@ function loading(rows) {
   });
 }
 
-/** Ours and memory as they are, for ratios of them see the others. @param {Load[]} rows @param {Load} row @param {"cold" | "warm" | "grown"} what */
+/** Times of others as ratios to ours. @param {Load[]} rows @param {Load} row @param {"cold" | "warm" | "grown"} what */
 function loadCell(rows, row, what) {
   const value = row[what] ?? 0;
   const absolute = `${digits(value)} ${what === "grown" ? "MB" : "ms"}`;

@@ -7,7 +7,15 @@ import { HUGGING_FACE, OURS, REFERENCE_WASM } from "./peers.mjs";
 /** @typedef {import("./contest.mjs").Row} Row */
 /** @typedef {import("./processes.mjs").Load} Load */
 /** @typedef {{ decode: Row[], load: Load[] }} Figures Of report.mjs, those that matter here. */
-/** `is` gives undefined where there is nothing to compare. @typedef {{ what: string, must: number, strive: number, unit: string, atMost?: boolean, is: (figures: Figures) => number | undefined }} Target */
+/**
+ * @typedef {object} Target
+ * @property {string} what
+ * @property {number} must
+ * @property {number} strive
+ * @property {string} unit
+ * @property {boolean} [atMost] Less is better.
+ * @property {(figures: Figures) => number | undefined} is Undefined where there is nothing to compare.
+ */
 
 const PYTHON = "tokenizers (Python)";
 

@@ -5,7 +5,11 @@
  * on a machine that others use too, the time on the wall is mostly theirs.
  */
 
-/** Milliseconds of one call: the median of the rounds, and half the distance of their quartiles over it. @typedef {{ ms: number, spread: number }} Timed */
+/**
+ * Milliseconds of one call: the median of the rounds, and half the distance of their quartiles over it.
+ *
+ * @typedef {{ ms: number, spread: number }} Timed
+ */
 
 /** @param {number[]} numbers @returns {Timed} */
 export function summary(numbers) {
@@ -24,7 +28,9 @@ export function summary(numbers) {
  * @returns {Record<string, Timed>}
  */
 export function race(tasks, { rounds, leastMs, now }) {
-  const contestants = Object.entries(tasks).map(([name, task]) => ({ name, task, calls: callsFor(task, leastMs, now), times: /** @type {number[]} */ ([]) }));
+  const contestants = Object.entries(tasks).map(([name, task]) => {
+    return { name, task, calls: callsFor(task, leastMs, now), times: /** @type {number[]} */ ([]) };
+  });
   const random = generator();
   for (let round = 0; round < rounds; round++) {
     for (const { task, calls, times } of shuffled(contestants, random)) times.push(timeOf(task, calls, now));

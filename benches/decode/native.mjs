@@ -21,12 +21,13 @@ export function buildNative() {
 export async function inRust(keys) {
   const figures = join(TARGET, "criterion");
   rmSync(figures, { recursive: true, force: true });
-  const printed = execFileSync("cargo", [...CARGO, "--quiet", "--", "--noplot"], {
+  const printed = execFileSync("cargo", [...CARGO, "--quiet", "--", "--noplot", "--quiet"], {
     cwd: ROOT,
     encoding: "utf8",
-    env: { ...process.env, BENCH_TOKENIZERS: keys.join() },
+    env: { ...process.env, BENCH_TOKENIZERS: keys.join(), CRITERION_HOME: figures },
     maxBuffer: 1 << 26,
-    stdio: ["ignore", "pipe", "inherit"],
+    // What criterion says while it works is only shown when it fails.
+    stdio: "pipe",
   });
   const differs = new Set(Array.from(printed.matchAll(/^differs: (.*)$/gm), ([, name]) => name));
   /** @type {Outcome} */

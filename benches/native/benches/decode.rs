@@ -57,7 +57,7 @@ fn main() {
         .sample_size(10)
         .warm_up_time(Duration::from_millis(30))
         .measurement_time(Duration::from_millis(100))
-        .nresamples(1000)
+        .nresamples(1001)
         .configure_from_args();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let keys = std::env::var("BENCH_TOKENIZERS").unwrap_or_else(|_| "qwen2_5".to_owned());

@@ -124,9 +124,9 @@ function header() {
     `Written by \`node benches/decode.mjs\`: ${times}. Node and Python by ${clock}; before, ${load[0].toFixed(1)} programs were at work.`,
     `- Node ${node}, V8 ${v8}, ${process.platform} ${process.arch}; ${pythonVersion}; ${cpus()[0].model.trim()}, ${cpus().length} cores\n` +
       `- npm: ${peers}\n- PyPI: ${requirements}\n- crates: ${crates}; tokenizers also as WebAssembly`,
-    "Ids are made by Python `tokenizers` of two texts: English prose; and \"mixed\", pieces of prose, code, JSON and six more " +
-      "languages in turn, of which a quarter of the bytes is not ASCII. A special token stands after every 400. Texts are compared " +
-      "with what Python `tokenizers` decodes. One character of each text is read, so that what was only strung together is joined.",
+    "Ids are made by Python `tokenizers` of two texts: English prose; and \"mixed\", documents of prose, code and six more languages " +
+      "in turn. A special token stands after every 400. Texts are compared with what Python `tokenizers` decodes. One character of " +
+      "each text is read, so that what was only strung together is joined.",
   ];
 }
 

@@ -8,24 +8,25 @@ import { PEERS } from "./peers.mjs";
 
 /** @typedef {import("./report.mjs").Size} Size */
 
-/** Level 11 takes a minute for the largest tokenizer. */
-const LEVEL_OF_VOCABULARIES = 9;
+/** Of brotli: of more than a megabyte another, since the highest takes up to a minute. */
+const LEVEL = 11;
+const LEVEL_OF_LARGE = 9;
+const LARGE = 1e6;
 
 /** @returns {Size[]} */
 export function measureSizes() {
-  const modules = PEERS.flatMap(({ name, encodings, files = [] }) =>
-    files.map((file) => sizeOf(`${name}: ${file.split("/").at(-1)}`, file, encodings ? LEVEL_OF_VOCABULARIES : 11)),
-  );
+  const modules = PEERS.flatMap(({ name, files = [] }) => files.map((file) => sizeOf(`${name}: ${file.split("/").at(-1)}`, file)));
   const tokenizers = Object.entries(TOKENIZERS).flatMap(([key, { name }]) => [
-    sizeOf(`${name}: tokenizer.json`, jsonPath(key), LEVEL_OF_VOCABULARIES),
-    sizeOf(`${name}, packed`, packedPath(key), LEVEL_OF_VOCABULARIES),
+    sizeOf(`${name}: tokenizer.json`, jsonPath(key)),
+    sizeOf(`${name}, packed`, packedPath(key)),
   ]);
   return [...modules, ...tokenizers];
 }
 
-/** @param {string} name @param {string} file @param {number} level @returns {Size} */
-function sizeOf(name, file, level) {
+/** @param {string} name @param {string} file @returns {Size} */
+function sizeOf(name, file) {
   const bytes = readFileSync(join(ROOT, file));
+  const level = bytes.length > LARGE ? LEVEL_OF_LARGE : LEVEL;
   const params = { [constants.BROTLI_PARAM_QUALITY]: level, [constants.BROTLI_PARAM_LGWIN]: 24 };
   return { name, raw: bytes.length, gzip: gzipSync(bytes, { level: 9 }).length, brotli: brotliCompressSync(bytes, { params }).length };
 }

@@ -69,8 +69,12 @@ const sizes = wants.has("sizes") ? measureSizes() : [];
 /** @type {Run[]} */
 const results = [];
 let browser = "";
-for (let i = 1; i <= runs; i++) await run(`run ${i} of ${runs}`);
-if (!isWhole) console.log(written());
+try {
+  for (let i = 1; i <= runs; i++) await run(`run ${i} of ${runs}`);
+} finally {
+  // Also what there was before something failed.
+  if (!isWhole) console.log(written());
+}
 
 /** Adds to the results, and writes down what there is after each tokenizer: a whole run takes long. @param {string} name */
 async function run(name) {
@@ -101,8 +105,8 @@ async function run(name) {
 
 function writeDown() {
   if (!isWhole) return;
-  const before = readFileSync(RESULTS, "utf8");
-  writeFileSync(RESULTS, `${written()}\n${before.slice(before.indexOf(BODIES))}`);
+  const bodies = readFileSync(RESULTS, "utf8").split(BODIES)[1] ?? "";
+  writeFileSync(RESULTS, `${written()}\n${BODIES}${bodies}`);
 }
 
 function written() {

@@ -47,7 +47,8 @@ export function report(runs, { header, sizes, browser }) {
     sections.push(section("How fast is the crate beside others in Rust?", [rust, ...decoding(native.decode)]));
   }
   if (sizes.length > 0) {
-    const bytes = "Bytes; brotli at level 11, of more than a megabyte at level 9. gpt-tokenizer, ai-tokenizer and tiktoken have vocabularies inside.";
+    const bytes =
+      "Bytes; brotli at level 11, of more than 5 MB at level 9. gpt-tokenizer, ai-tokenizer and tiktoken have their vocabularies inside.";
     sections.push(section("How much is there to download?", [bytes, sizeTable(sizes)]));
   }
   return `${[...header, ...sections].join("\n\n")}\n`;

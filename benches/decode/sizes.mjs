@@ -8,10 +8,10 @@ import { PEERS } from "./peers.mjs";
 
 /** @typedef {import("./report.mjs").Size} Size */
 
-/** Of brotli: of more than a megabyte another, since the highest takes up to a minute. */
+/** Of brotli: of more than 5 MB another, since the highest takes up to a minute. */
 const LEVEL = 11;
 const LEVEL_OF_LARGE = 9;
-const LARGE = 1e6;
+const LARGE = 5e6;
 
 /** @returns {Size[]} */
 export function measureSizes() {

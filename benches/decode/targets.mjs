@@ -87,15 +87,15 @@ function loadsFaster(what, ours, peer, must, strive) {
   return { what: `${what}, ${peer}; the least`, must, strive, unit: "x", is };
 }
 
-/** The times of peers that give the right text over ours, where ours is right too. @param {Row[]} rows @param {string[]} peers */
+/** The times of peers over ours, of those that give another text too. @param {Row[]} rows @param {string[]} peers */
 function leads(rows, peers) {
-  return rows.filter(({ peer, isRight }) => isRight && peers.includes(peer)).flatMap((row) => ratioToOurs(rows, row) ?? []);
+  return rows.filter(({ peer }) => peers.includes(peer)).flatMap((row) => ratioToOurs(rows, row) ?? []);
 }
 
-/** How many times as long as ours it takes. @param {Row[]} rows @param {Row} row @returns {number | undefined} */
+/** How many times as long as ours it takes; 0 where ours gives another text. @param {Row[]} rows @param {Row} row @returns {number | undefined} */
 export function ratioToOurs(rows, { tokenizer, corpus, size, us }) {
   const ours = rows.find((row) => row.peer === OURS && row.tokenizer === tokenizer && row.corpus === corpus && row.size === size);
-  return ours?.isRight ? us / ours.us : undefined;
+  return ours && (ours.isRight ? us / ours.us : 0);
 }
 
 /** @param {Load[]} load @param {string} ours @param {string} peer */

@@ -84,11 +84,15 @@ page: build www/node_modules/.package-lock.json ## build the page into www/dist/
 demo: page collector/node_modules/.package-lock.json ## decode rollouts: recorded ones in the page, in MLflow, in Trackio; verl's through the relay (DEMO_EXIT=1 ends by itself)
 	@node scripts/demo.js
 
+benches/node_modules/.package-lock.json: benches/package.json benches/package-lock.json | prerequisites
+	npm ci --prefix benches
+	@touch $@
+
 .PHONY: bench
-bench: build ## load time and decode speed beside @huggingface/tokenizers; enriching beside JSON.parse
+bench: build tools-test benches/node_modules/.package-lock.json ## decoding and loading beside every peer, into benches/RESULTS.md (BENCH="--runs 5", --quick); enriching beside JSON.parse
 	@node scripts/fetch-tokenizer.js qwen3
-	node benches/decode.mjs
-	node benches/bodies.mjs
+	node benches/decode.mjs $(BENCH)
+	node benches/bodies.mjs $(filter --quick,$(BENCH))
 
 .PHONY: bench-collector
 bench-collector: build collector/node_modules/.package-lock.json ## the collector: a relay beside no relay, the receiver beside rotel

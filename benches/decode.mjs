@@ -1,97 +1,141 @@
 /**
- * Load time and decode speed on Qwen3 beside `@huggingface/tokenizers`, the JavaScript peer, in one run.
+ * Decoding and loading beside every peer: the same ids, all texts compared with the reference before anything is timed, everyone
+ * in turn.
  *
- *   make bench
+ *   make bench BENCH="--runs 5"
+ *   node benches/decode.mjs [decode | load | browser | native | sizes] [part of a tokenizer's name] [--quick] [--runs N] [--wall]
  *
- * Load: a fresh process for each round, from the bytes of tokenizer.json to the first decoded text; what importing the
- * library costs is told apart. Decode: the texts are compared first; then rounds in turn, the median of each. A busy
- * machine slows both; the ratio is the number to read.
+ *   (no part)   a whole run, some six minutes on a quiet machine; writes the first half of benches/RESULTS.md
+ *   a part      is printed; of the tokenizers of decode/paths.mjs only those that are named
+ *   --quick     one fast pass: fewer rounds, no long lists, no sizes, Chromium and Rust with one tokenizer; is printed
+ *   --runs N    the figures are the medians of so many whole runs, which is what targets are decided on
+ *   --wall      Node and Python are timed by the clock on the wall, as on a quiet machine one may; otherwise by their processor
+ *               time, so that other programs disturb less
+ *
+ * What is in benches/decode/:
+ *
+ *   inputs.py inputs.mjs paths.mjs   ids of pinned texts, and digests of what the reference makes of them
+ *   peers.mjs python.py              who decodes, and how each is started, loads and decodes
+ *   contest.mjs loads.mjs timing.mjs what is timed, in Node and in pages
+ *   processes.mjs child.mjs          fresh processes of Node and Python; browser.mjs page.*: of pages; native.mjs: of Rust
+ *   targets.mjs                      what the package promises; report.mjs tables.mjs sizes.mjs: what is written down
+ *
+ * Peers are pinned in package.json, requirements.txt, native/Cargo.toml, and tokenizers-wasm/Cargo.toml.
  */
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
-import { fileURLToPath } from "node:url";
-import { inTurn, median } from "./lib.mjs";
+import { readFileSync, writeFileSync } from "node:fs";
+import { cpus, loadavg } from "node:os";
+import { join } from "node:path";
+import { ROOT, fail, step } from "../scripts/lib.js";
+import { inBrowser } from "./decode/browser.mjs";
+import { makeInputs, python } from "./decode/inputs.mjs";
+import { buildNative, inRust } from "./decode/native.mjs";
+import { CLOCK } from "./decode/node-host.mjs";
+import { PEERS } from "./decode/peers.mjs";
+import { contestIn, keysOf, loadsOf } from "./decode/processes.mjs";
+import { buildReference } from "./decode/reference.mjs";
+import { report } from "./decode/report.mjs";
+import { measureSizes } from "./decode/sizes.mjs";
 
-const TOKENIZER = new URL("../.cache/tokenizers/qwen3/tokenizer.json", import.meta.url);
-const TRACE = new URL("../tests/fixtures/captures/verl-calls-qwen3/calls.jsonl", import.meta.url);
-const LOAD_ROUNDS = 7;
-const DECODE_ROUNDS = 21;
+/** @typedef {import("./decode/report.mjs").Run} Run */
 
-const LIBRARIES = {
-  token2text: async () => {
-    const { Tokenizer } = await import("../pkg/node.js");
-    return (/** @type {Buffer} */ bytes) => {
-      const tokenizer = Tokenizer.fromBytes(bytes);
-      return (/** @type {any} */ ids) => tokenizer.decode(ids);
-    };
-  },
-  "@huggingface/tokenizers": async () => {
-    const { Tokenizer } = await import("@huggingface/tokenizers");
-    return (/** @type {Buffer} */ bytes) => {
-      const tokenizer = new Tokenizer(JSON.parse(bytes.toString()), { clean_up_tokenization_spaces: false });
-      return (/** @type {any} */ ids) => tokenizer.decode(ids, { skip_special_tokens: false, clean_up_tokenization_spaces: false });
-    };
-  },
-};
+const PARTS = ["decode", "load", "browser", "native", "sizes"];
+const RESULTS = join(ROOT, "benches/RESULTS.md");
+/** Where the second half of the file begins, which benches/bodies.mjs is the source of. */
+const BODIES = "# Results of `make bench`: enriching bodies";
 
-/** @typedef {keyof typeof LIBRARIES} Library */
-const [OURS, PEER] = /** @type {Library[]} */ (Object.keys(LIBRARIES));
+const words = process.argv.slice(2);
+const isQuick = words.includes("--quick");
+const runs = words.includes("--runs") ? Number(words[words.indexOf("--runs") + 1]) : 1;
+if (words.includes("--wall")) process.env[CLOCK] = "wall";
+const [only, part = ""] = words.filter((word, i) => !word.startsWith("--") && words[i - 1] !== "--runs");
+if (only && !PARTS.includes(only)) fail(`there is no part ${only}: ${PARTS.join(", ")}`);
+if (!(runs >= 1)) fail("--runs takes a number");
+const isWhole = !only && !isQuick;
+const wants = new Set(only ? [only] : PARTS.filter((name) => !isQuick || name !== "sizes"));
 
-if (process.argv[2] === "load") await loadOnce(/** @type {Library} */ (process.argv[3]));
-else {
-  compareLoad();
-  await compareDecode();
+const contest = isQuick ? { rounds: 3, leastMs: 3, mostIds: 4096 } : { rounds: 5, leastMs: 8, mostIds: null };
+const inPages = { ...contest, rounds: 3 };
+const loadRounds = isQuick ? 1 : 3;
+const keys = keysOf(part);
+if (keys.length === 0) fail(`no tokenizer is called ${part}`);
+const fewKeys = isQuick ? keys.slice(0, 1) : keys;
+
+buildReference();
+if (wants.has("native")) buildNative();
+await makeInputs();
+const load = loadavg();
+const sizes = wants.has("sizes") ? measureSizes() : [];
+/** @type {Run[]} */
+const results = [];
+let browser = "";
+try {
+  for (let i = 1; i <= runs; i++) await run(`run ${i} of ${runs}`);
+} finally {
+  // Also what there was before something failed.
+  if (!isWhole) console.log(written());
 }
 
-/** In a process of its own. @param {Library} library */
-async function loadOnce(library) {
-  const bytes = readFileSync(TOKENIZER);
-  const start = performance.now();
-  const load = await LIBRARIES[library]();
-  const imported = performance.now();
-  load(bytes)([9707]);
-  console.log(JSON.stringify({ import: imported - start, load: performance.now() - imported }));
-}
-
-function compareLoad() {
-  const self = fileURLToPath(import.meta.url);
-  /** @type {Record<string, { import: number, load: number }[]>} */
-  const rounds = { [OURS]: [], [PEER]: [] };
-  for (let i = 0; i < LOAD_ROUNDS; i++) {
-    for (const library of [OURS, PEER]) {
-      rounds[library].push(JSON.parse(execFileSync(process.execPath, [self, "load", library], { encoding: "utf8" })));
+/** Adds to the results, and writes down what there is after each tokenizer: a whole run takes long. @param {string} name */
+async function run(name) {
+  /** @type {Run} */
+  const result = { node: { decode: [], faults: [], load: [] } };
+  results.push(result);
+  for (const key of keys) {
+    step(`${name}: ${key}`);
+    if (wants.has("decode")) {
+      const { decode, faults } = contestIn(key, contest);
+      result.node.decode.push(...decode);
+      result.node.faults.push(...faults);
     }
+    if (wants.has("load")) result.node.load.push(...(await loadsOf(key, loadRounds)));
+    writeDown();
   }
-  for (const what of /** @type {const} */ (["import", "load"])) {
-    const [ours, peer] = [OURS, PEER].map((library) => median(rounds[library].map((round) => round[what])));
-    report(`${what}, ms`, ours, peer);
+  if (wants.has("browser")) {
+    step(`${name}: Chromium`);
+    ({ version: browser, ...result.browser } = await inBrowser(fewKeys, { contest: inPages, loadRounds }));
+    writeDown();
   }
-}
-
-async function compareDecode() {
-  const bytes = readFileSync(TOKENIZER);
-  const ours = (await LIBRARIES[OURS]())(bytes);
-  const peer = (await LIBRARIES[PEER]())(bytes);
-  for (const [name, ids] of Object.entries(inputs())) {
-    if (ours(ids) !== peer([...ids])) throw new Error(`${name}: the texts differ, nothing to compare`);
-    const repeats = Math.max(1, Math.round(65_536 / ids.length));
-    const list = [...ids];
-    const times = inTurn({ ours: () => ours(ids), peer: () => peer(list) }, { rounds: DECODE_ROUNDS, repeats, warmUp: 0 });
-    report(`decode ${name}, us`, times.ours * 1000, times.peer * 1000);
+  if (wants.has("native")) {
+    step(`${name}: Rust`);
+    result.native = await inRust(fewKeys);
+    writeDown();
   }
 }
 
-/** Ids of recorded rollouts: one turn, a whole trajectory, and 32,768 in a row. @returns {Record<string, Uint32Array>} */
-function inputs() {
-  const records = readFileSync(TRACE, "utf8").trim().split("\n").map((line) => JSON.parse(line));
-  const turns = records.flatMap(({ outputs }) => (outputs.token_ids ? [outputs.token_ids] : []));
-  const all = turns.flat();
-  const long = Uint32Array.from({ length: 32_768 }, (_, i) => all[i % all.length]);
-  return { "12 ids": long.slice(0, 12), [`${turns[0].length} ids`]: Uint32Array.from(turns[0]), "32768 ids": long };
+function writeDown() {
+  if (!isWhole) return;
+  const bodies = readFileSync(RESULTS, "utf8").split(BODIES)[1] ?? "";
+  writeFileSync(RESULTS, `${written()}\n${BODIES}${bodies}`);
 }
 
-/** @param {string} what @param {number} ours @param {number} peer */
-function report(what, ours, peer) {
-  const cells = [`${OURS} ${ours.toFixed(1)}`, `${PEER} ${peer.toFixed(1)}`, `ratio ${(peer / ours).toFixed(1)}`];
-  console.log(`${what.padEnd(20)} ${cells.join("   ")}`);
+function written() {
+  return report(results, { header: header(), sizes, browser });
+}
+
+/** What was measured with what. */
+function header() {
+  const { node, v8 } = process.versions;
+  const { packages } = JSON.parse(readFileSync(join(ROOT, "benches/package-lock.json"), "utf8"));
+  const peers = PEERS.flatMap(({ package: name }) => (name ? `${name} ${packages[`node_modules/${name}`].version}` : [])).join(", ");
+  const requirements = readFileSync(join(ROOT, "benches/requirements.txt"), "utf8").trim().split("\n").join(", ").replaceAll("==", " ");
+  const crates = ["tokenizers", "kitoken", "criterion"].map((name) => `${name} ${versionOf(name)}`).join(", ");
+  const pythonVersion = execFileSync(python(), ["--version"], { encoding: "utf8" }).trim();
+  const clock = process.env[CLOCK] === "wall" ? "the clock on the wall" : "processor time of all threads";
+  const times = runs > 1 ? `medians of ${runs} runs` : isQuick ? "one quick run, of which nothing is to be decided" : "one run";
+  return [
+    "# Results of `make bench`: decoding and loading",
+    `Written by \`node benches/decode.mjs\`: ${times}. Node and Python by ${clock}; before, ${load[0].toFixed(1)} programs were at work.`,
+    `- Node ${node}, V8 ${v8}, ${process.platform} ${process.arch}; ${pythonVersion}; ${cpus()[0].model.trim()}, ${cpus().length} cores\n` +
+      `- npm: ${peers}\n- PyPI: ${requirements}\n- crates: ${crates}; tokenizers also as WebAssembly`,
+    "Ids are made by Python `tokenizers` of two texts: English prose; and \"mixed\", documents of prose, code and six more languages " +
+      "in turn. A special token stands after every 400. Texts are compared with what Python `tokenizers` decodes. One character of " +
+      "each text is read, so that what was only strung together is joined.",
+  ];
+}
+
+/** Of a crate in the lock file of the native bench. @param {string} name */
+function versionOf(name) {
+  const lock = readFileSync(join(ROOT, "benches/native/Cargo.lock"), "utf8");
+  return new RegExp(`name = "${name}"\nversion = "(.*)"`).exec(lock)?.[1];
 }

@@ -16,7 +16,7 @@ import { VERSION } from "./version.js";
  */
 /**
  * @typedef {object} CacheOptions
- * @property {string} [hash] SHA-256 of the plain tokenizer.json in hex. What is in the store for it is taken without asking
+ * @property {string} [hash] SHA-256 of the file, plain, in hex. What is in the store for it is taken without asking
  *   the server; without `hash` the server is asked each time whether the file has changed.
  * @property {number} [maxEntries] So many tokenizers are kept for all pages of the origin. Default: 8.
  * @property {number} [maxBytes] And so many bytes of packed tokenizers. Default: 64 MiB.
@@ -53,7 +53,8 @@ export async function cachedTokenizer(url, options) {
   const stale = whyStale(entry || undefined, response);
   if (!stale) {
     try {
-      const tokenizer = await Tokenizer.load(/** @type {Entry} */ (entry).packed, { hash, signal });
+      // What was kept under a hash had it.
+      const tokenizer = await Tokenizer.load(/** @type {Entry} */ (entry).packed, { signal });
       response?.body?.cancel().catch(() => {});
       if (key) touchEntry(key).catch(onProblem);
       onCache({ outcome: "hit" });
@@ -68,7 +69,7 @@ export async function cachedTokenizer(url, options) {
 
   response ??= key ? await ask() : undefined;
   const tokenizer = await load(response ?? url);
-  if (key && response) keep(key, tokenizer, response, bounds).then((outcome) => onCache(outcome), onProblem);
+  if (key && response) keep(key, tokenizer, response, bounds, hash).then((outcome) => onCache(outcome), onProblem);
   return tokenizer;
 }
 
@@ -77,11 +78,12 @@ export async function cachedTokenizer(url, options) {
  * @param {Tokenizer} tokenizer
  * @param {Response} response
  * @param {import("./cache-store.js").Bounds} bounds
+ * @param {string} [hash]
  * @returns {Promise<CacheEvent>}
  */
-async function keep(key, tokenizer, { headers }, bounds) {
+async function keep(key, tokenizer, { headers }, bounds, hash) {
   const [etag, lastModified] = validators(headers);
-  if (!etag && !lastModified && !tokenizer.info.sha256) {
+  if (!etag && !lastModified && !hash) {
     throw new Error("it is not kept: the server sends neither an ETag nor Last-Modified; give `hash`");
   }
   const packed = tokenizer.pack();

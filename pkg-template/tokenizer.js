@@ -1,11 +1,11 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import { general, load, slim } from "./engines.js";
+import { slim } from "./engines.js";
 import { Token2TextError, asToken2TextError, describe } from "./errors.js";
 import { countIds, idWords, writeIds } from "./ids.js";
-import { PLAIN_OPTIONS, checkLoadOptions, checkOptions, jsonText, plainBytes } from "./options.js";
-import { fromHex, isPacked, sourceOf, toHex } from "./packed.js";
+import { loadTokenizer, tokenizerFromBytes } from "./loading.js";
+import { checkOptions } from "./options.js";
+import { fromHex } from "./packed.js";
 import { unpackPieces } from "./pieces.js";
-import { asBytes, isKind, readChunks, readSource, unlessAborted, unshared } from "./source.js";
 import { TextStream } from "./stream.js";
 import { Alone, Strings } from "./strings.js";
 import { Memory, decodeUtf8 } from "./texts.js";
@@ -50,15 +50,11 @@ import { Memory, decodeUtf8 } from "./texts.js";
  * @typedef {object} LoadOnly
  * @property {object | Source} [config] As in `fromBytes`, or where to read it: a string that does not begin with `{` is a
  *   URL or a path.
- * @property {string} [hash] SHA-256 of the plain tokenizer.json in hex; another file is refused. Of a packed file, the
- *   one that it records of its tokenizer.json is compared: a label that shows what it was made of, no proof.
+ * @property {string} [hash] SHA-256 in hex of the file, plain (not gzip); another one is refused. A packed file has one of its own.
  * @property {(progress: Progress) => void} [onProgress] Called while the file arrives.
  * @property {AbortSignal} [signal]
  */
 /** @typedef {Omit<TokenizerOptions, "config"> & LoadOnly} LoadOptions */
-
-/** Bytes of a tokenizer file, at most. */
-export const MAX_FILE = 256 << 20;
 
 /** Ids and bytes of text in one decode, at most: beyond them the memory of a WebAssembly instance runs out, which ends it. */
 const MAX_IDS = 64 << 20;
@@ -79,7 +75,8 @@ export let instanceOf;
 /** A tokenizer's core in an instance; in another one than its own a copy is kept. @type {(tokenizer: Tokenizer, instance: Instance) => Core} */
 export let coreIn;
 
-/** @type {(core: Core, instance: Instance, sha256?: string) => Tokenizer} */
+/** Makes one of a core; `sha256` is that of the plain tokenizer.json. @typedef {(core: Core, instance: Instance, sha256?: string) => Tokenizer} Construct */
+/** @type {Construct} */
 let construct;
 
 /** A loaded `tokenizer.json`: token ids to text, equal to Python `tokenizers` byte for byte. */
@@ -137,23 +134,8 @@ export class Tokenizer {
    * @param {LoadOptions} [options]
    * @returns {Promise<Tokenizer>}
    */
-  static async load(source, options) {
-    slim();
-    const { hash, onProgress, signal, config, ...rest } = checkLoadOptions(options);
-    const expected = checkHash(hash);
-    const reading = { what: "tokenizer", limit: MAX_FILE, onProgress, signal };
-    if (!expected && config === undefined && isOwn(rest) && !asBytes(source)) return stream(source, reading);
-    const bytes = await readSource(source, reading);
-    refuseHtml(bytes, source);
-    if (expected) await verify(bytes, expected);
-    const coreOptions = { ...rest, config: await loadConfig(config, signal) };
-    try {
-      return create(bytes, coreOptions, expected);
-    } catch (error) {
-      if (!isEngineNotAvailable(error)) throw error;
-    }
-    await unlessAborted(load("general", "this tokenizer"), signal, "tokenizer");
-    return create(bytes, coreOptions, expected);
+  static load(source, options) {
+    return loadTokenizer(source, options, construct);
   }
 
   /**
@@ -164,10 +146,7 @@ export class Tokenizer {
    * @returns {Tokenizer}
    */
   static fromBytes(bytes, options) {
-    slim();
-    const { config, ...rest } = checkOptions(options, PLAIN_OPTIONS, "Tokenizer.fromBytes");
-    const plain = plainBytes(bytes);
-    return create(plain, { ...rest, config: configText(config) });
+    return tokenizerFromBytes(bytes, options, construct);
   }
 
   /**
@@ -380,109 +359,6 @@ function tooMany(most, what) {
   return new Token2TextError("limit_exceeded", `one decode takes at most ${most} ${what}; decode in parts`);
 }
 
-/**
- * Makes one in the slim instance, or in the general one where the options ask for it or the file needs it.
- *
- * @param {Uint8Array} bytes
- * @param {{ config?: string, compat?: string, engine?: string }} options
- * @param {string} [sha256]
- */
-function create(bytes, options, sha256) {
-  const json = jsonText(options, "the options of a tokenizer");
-  /** @param {Instance} instance */
-  const createIn = (instance) => {
-    try {
-      const feeds = !isPacked(bytes) && options.config === undefined && isOwn(options);
-      const core = feeds ? feed(instance, bytes) : new instance.glue.TokenizerCore(bytes, json);
-      return construct(core, instance, sha256 ?? sourceOf(bytes));
-    } catch (error) {
-      throw asToken2TextError(error);
-    }
-  };
-  if (options.engine === "general") return createIn(general());
-  try {
-    return createIn(slim());
-  } catch (error) {
-    if (!isEngineNotAvailable(error)) throw error;
-  }
-  return createIn(general());
-}
-
-/**
- * Loads a file while it comes.
- *
- * @param {Source} source
- * @param {import("./source.js").ReadOptions} reading
- */
-async function stream(source, reading) {
-  const response = isKind(source, "Response") ? /** @type {Response} */ (source) : undefined;
-  const again = response?.body && !response.bodyUsed ? response.clone() : undefined;
-  try {
-    return construct(await streamInto(slim(), source, reading), slim());
-  } catch (error) {
-    if (!isEngineNotAvailable(error)) throw error;
-    await unlessAborted(load("general", "this tokenizer"), reading.signal, "tokenizer");
-    return construct(await streamInto(general(), again ?? source, reading), general());
-  } finally {
-    again?.body?.cancel().catch(() => {});
-  }
-}
-
-/** @param {Instance} instance @param {Source} source @param {import("./source.js").ReadOptions} reading @returns {Promise<Core>} */
-async function streamInto(instance, source, reading) {
-  const loader = new instance.glue.LoaderCore();
-  try {
-    /** @param {Progress} progress */
-    const onProgress = (progress) => {
-      if (progress.total) loader.expect(progress.total);
-      reading.onProgress?.(progress);
-    };
-    let isFirst = true;
-    for await (const chunk of readChunks(source, { ...reading, onProgress })) {
-      if (isFirst) refuseHtml(chunk, source);
-      isFirst = false;
-      add(chunk, loader, instance);
-    }
-    return /** @type {Core} */ (loader.finish());
-  } catch (error) {
-    throw asToken2TextError(error);
-  } finally {
-    loader.free();
-  }
-}
-
-/** @param {Instance} instance @param {Uint8Array} bytes @returns {Core} */
-function feed(instance, bytes) {
-  const loader = new instance.glue.LoaderCore();
-  try {
-    loader.expect(bytes.length);
-    add(bytes, loader, instance);
-    return /** @type {Core} */ (loader.finish());
-  } finally {
-    loader.free();
-  }
-}
-
-/** Whether nothing but our own engine can be needed. @param {{ compat?: string, engine?: string }} options */
-function isOwn({ compat = "tokenizers", engine = "auto" }) {
-  return compat === "tokenizers" && engine === "auto";
-}
-
-/** Through a small window, which no copy of the file is. @param {Uint8Array} bytes @param {InstanceType<Instance["glue"]["LoaderCore"]>} loader @param {Instance} instance */
-function add(bytes, loader, instance) {
-  for (let at = 0; at < bytes.length; ) {
-    const some = bytes.subarray(at, at + loader.room());
-    new Uint8Array(instance.memory.buffer, loader.space(), some.length).set(some);
-    loader.add(some.length);
-    at += some.length;
-  }
-}
-
-/** @param {unknown} error */
-function isEngineNotAvailable(error) {
-  return error instanceof Token2TextError && error.code === "engine_not_available";
-}
-
 /** @param {DecodeOptions} [options] */
 function skips(options) {
   return flag(options, "skipSpecialTokens", false, "decode");
@@ -502,58 +378,4 @@ function flag(options, name, byDefault, call) {
   const { [name]: value = byDefault } = checkOptions(/** @type {Record<string, unknown>} */ (options), [name], call);
   if (typeof value === "boolean") return value;
   throw new Token2TextError("invalid_options", `\`${name}\` must be true or false, not ${describe(value)}`);
-}
-
-/** @param {unknown} config @returns {string | undefined} */
-function configText(config) {
-  if (config === undefined || typeof config === "string") return config;
-  const bytes = asBytes(config);
-  if (bytes) return decodeUtf8(unshared(bytes));
-  if (isKind(config, "Object")) return jsonText(config, "`config`");
-  const wanted = "tokenizer_config.json as an object, as text or as bytes";
-  throw new Token2TextError("invalid_options", `\`config\` must be ${wanted}, not ${describe(config)}`);
-}
-
-/** @param {unknown} config @param {AbortSignal} [signal] */
-async function loadConfig(config, signal) {
-  const inline = typeof config === "string" && config.trimStart().startsWith("{");
-  const plain = isKind(config, "Object");
-  if (config === undefined || inline || plain) return configText(config);
-  const source = /** @type {Source} */ (config);
-  return decodeUtf8(await readSource(source, { what: "tokenizer config", limit: MAX_FILE, signal }));
-}
-
-/** @param {unknown} hash */
-function checkHash(hash) {
-  if (hash === undefined) return undefined;
-  if (typeof hash === "string" && /^[0-9a-f]{64}$/i.test(hash)) return hash.toLowerCase();
-  throw new Token2TextError("invalid_options", `\`hash\` must be a SHA-256 in 64 hex digits, not ${describe(hash)}`);
-}
-
-/** @param {Uint8Array} bytes @param {string} expected */
-async function verify(bytes, expected) {
-  if (isPacked(bytes)) return verifyPacked(bytes, expected);
-  if (!globalThis.crypto?.subtle) {
-    throw new Token2TextError("invalid_options", "`hash` needs WebCrypto, which browsers offer only to https and localhost pages");
-  }
-  const actual = toHex(new Uint8Array(await crypto.subtle.digest("SHA-256", /** @type {BufferSource} */ (bytes))));
-  if (actual === expected) return;
-  throw new Token2TextError("invalid_tokenizer", `this is another file than expected: its SHA-256 is ${actual}, not ${expected}`);
-}
-
-/** @param {Uint8Array} bytes @param {string} expected */
-function verifyPacked(bytes, expected) {
-  const source = sourceOf(bytes);
-  if (source === expected) return;
-  const what = source ? `that of a tokenizer.json whose SHA-256 is ${source}` : "one that does not record of which tokenizer.json it is";
-  throw new Token2TextError("invalid_tokenizer", `this is another packed tokenizer than expected: ${what}, not ${expected}`);
-}
-
-/** Many servers answer a wrong address with a page and status 200. @param {Uint8Array} bytes @param {Source} source */
-function refuseHtml(bytes, source) {
-  const start = new TextDecoder().decode(unshared(bytes.subarray(0, 200))).trimStart().toLowerCase();
-  if (!start.startsWith("<!doctype html") && !start.startsWith("<html")) return;
-  const name = typeof source === "string" || isKind(source, "URL") ? `${source}` : "this";
-  const why = "probably a login page, or an address that does not exist there";
-  throw new Token2TextError("invalid_tokenizer", `${name} is an HTML page, not a tokenizer.json: ${why}`);
 }

@@ -4,7 +4,7 @@ import { Token2TextError } from "./errors.js";
 import { compile } from "./instantiate.js";
 import { ORIGIN, PLAIN_OPTIONS, checkLoadOptions, checkOptions, optionsText, plainBytes, tokenizerEntries } from "./options.js";
 import { asBytes, isKind, readSource, unshared } from "./source.js";
-import { MAX_FILE } from "./tokenizer.js";
+import { MAX_FILE } from "./loading.js";
 import { absolute, call, configure, end, start } from "./worker-connection.js";
 import { Remote } from "./worker-remote.js";
 import { unmark } from "./worker-transfer.js";

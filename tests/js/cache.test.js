@@ -130,7 +130,6 @@ function serve({ body = gpt2, headers = { etag: '"1"' } } = {}) {
   file = { body, headers };
 }
 
-const GPT2_TEXT = "ire"; // of the ids 72 and 101, by the file itself
 const OTHER_TEXT = "He";
 
 test("the version is that of package.json", () => {

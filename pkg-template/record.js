@@ -65,7 +65,7 @@ export function withTexts(value, enriched) {
   if (typeof enriched === "string") return enriched;
   if (typeof enriched !== "object" || enriched === null) return value;
   if (isList(enriched)) {
-    if (isNumbers(value) && typeof enriched[0] !== "string") return value;
+    if (isNumbers(value) && value.length === enriched.length && typeof enriched[0] !== "string") return value;
     return isList(value) ? listWithTexts(value, enriched) : enriched;
   }
   if (typeof value !== "object" || value === null || isList(value)) return enriched;

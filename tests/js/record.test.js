@@ -47,6 +47,8 @@ const RECORDS = [
   String.raw`{"resourceSpans":{"scopeSpans":{"spans":{"attributes":{"output":{"token_ids":[1]}}}}}}`,
   String.raw`{"spans":[{"start_time_unix_nano":1,"attributes":{"mlflow.spanInputs":"{\"prompt_ids\": [0]}","mlflow.spanOutputs":"{\"token_ids\":[1]}"}},{"attributes":{"a":"1","response_ids":"[1]"}},{"attributes":{"token2text.response_text":"\"x\"","response_ids":"[[1],[2]]"}}]}`,
   String.raw`{"trace":{"trace_info":{"response_preview":"{\"token_ids\": [1]}"},"spans":[{"attributes":[{"key":"mlflow.spanOutputs","value":{"kvlist_value":{"values":[{"key":"token_ids","value":{"array_value":{"values":[{"int_value":1}]}}}]}}}]}]}}`,
+  String.raw`{"resourceSpans":[{"scopeSpans":[{"spans":[{"spanId":"1","attributes":[{"key":"mlflow.spanInputs","value":{"stringValue":"{\"prompt_ids\":[0]}"}},{"key":"mlflow.spanOutputs","value":{"kvlistValue":{"values":[]}}}]}]}]}]}`,
+  String.raw`{"prompt_ids":[0],"prompt_text":[1,2],"response_ids":[[1],[2]],"response_text":[]}`,
   String.raw`[]`,
   String.raw`{}`,
   String.raw`3`,

@@ -97,10 +97,10 @@ fn handmade_tokenizers_decode_as_the_reference() {
 
 #[wasm_bindgen_test]
 fn a_packed_tokenizer_decodes_in_another_place() {
-    let packed = letters().pack().to_vec();
+    let packed = letters().pack(&[]).to_vec();
     let again = TokenizerCore::new(&packed, "{}").unwrap();
     assert_eq!(decode(&again, &[7, 8, 99], false), "hi");
-    assert_eq!(again.pack().to_vec(), packed);
+    assert_eq!(again.pack(&[]).to_vec(), packed);
     assert_eq!(stringify(&again.info()), stringify(&letters().info()));
     assert_eq!(code(TokenizerCore::new(&packed[..packed.len() - 1], "{}")), "invalid_tokenizer");
     assert_eq!(code(TokenizerCore::new(&packed, r#"{"config":"{}"}"#)), "invalid_options");
@@ -108,7 +108,9 @@ fn a_packed_tokenizer_decodes_in_another_place() {
         r#"{"type":"Sequence","decoders":[{"type":"Fuse"},{"type":"Replace","pattern":{"Regex":"a+"},"content":"-"}]}"#;
     let json = format!(r#"{{"decoder":{regex},"model":{{"type":"BPE","merges":[],"vocab":{{"a":0}}}}}}"#);
     match TokenizerCore::new(json.as_bytes(), "{}") {
-        Ok(core) => assert_eq!(decode(&TokenizerCore::new(&core.pack().to_vec(), "{}").unwrap(), &[0, 0], false), "-"),
+        Ok(core) => {
+            assert_eq!(decode(&TokenizerCore::new(&core.pack(&[]).to_vec(), "{}").unwrap(), &[0, 0], false), "-")
+        }
         Err(error) => assert_eq!(get(&error, "code").as_string().unwrap(), "engine_not_available"),
     }
 }
@@ -122,7 +124,7 @@ fn text_is_encoded_where_the_general_engine_was_asked_for() {
     assert_eq!(core.encode("abb", false).unwrap(), [2, 1]);
     assert_eq!(core.encode("abb", true).unwrap(), [0, 2, 1, 1]);
     assert_eq!(code(letters().encode("a", true)), "engine_not_available");
-    let packed = TokenizerCore::new(&core.pack().to_vec(), r#"{"engine":"general"}"#).unwrap();
+    let packed = TokenizerCore::new(&core.pack(&[]).to_vec(), r#"{"engine":"general"}"#).unwrap();
     assert_eq!(code(packed.encode("a", true)), "unsupported_tokenizer");
 }
 

@@ -34,6 +34,7 @@ const RECIPES = {
   "Token by token": {},
   "From text to ids": {},
   "Packed tokenizers": {},
+  "Tokenizers that stay in the browser": { page: "." },
   "Spans as plain data": {},
   Bun: {},
   Deno: {},

@@ -153,6 +153,20 @@ impl Unit {
     }
 }
 
+/// The text of bytes, without a copy if they are text: U+FFFD stands for as many bytes as begin a character.
+pub(crate) fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| {
+        let mut text = String::new();
+        for chunk in error.as_bytes().utf8_chunks() {
+            text.push_str(chunk.valid());
+            if !chunk.invalid().is_empty() {
+                text.push(char::REPLACEMENT_CHARACTER);
+            }
+        }
+        text
+    })
+}
+
 /// The parts, one after the other: what `concat` gives, in a tenth of its code.
 pub(crate) fn joined(parts: &[&str]) -> String {
     let mut all = String::new();

@@ -185,9 +185,12 @@ impl Table {
         let room = words.buffer.len().saturating_mul(8).saturating_add(words.list.len() * 64);
         let near = near(&words.list);
         let behind = words.list.partition_point(|word| (word.id as usize) < near);
-        let far: Vec<u32> = words.list.get(behind..).unwrap_or_default().iter().map(|word| word.id).collect();
+        let mut far = Vec::new();
+        for word in words.list.get(behind..).unwrap_or_default() {
+            far.push(word.id);
+        }
         let slots = vec![Slot::default(); near + far.len()];
-        let first = if plan.first_aware { slots.clone() } else { Vec::new() };
+        let first = vec![Slot::default(); if plan.first_aware { slots.len() } else { 0 }];
         let mut table = Table {
             bytes: Vec::new(),
             slots,

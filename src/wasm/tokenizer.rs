@@ -145,7 +145,7 @@ impl TokenizerCore {
 
     /// Facts about the vocabulary.
     pub fn info(&self) -> JsValue {
-        let info = self.tokenizer.info();
+        let info = self.tokenizer.facts();
         let special_tokens = Value::list(&info.special_tokens, |(id, content)| {
             Value::Members(vec![("id", Value::Count(*id as usize)), ("content", Value::Text(content))])
         });

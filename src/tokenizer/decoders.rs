@@ -1,5 +1,7 @@
 //! The `decoder` member of a tokenizer.json to the steps of a chain, with the reference's required and optional fields.
 
+use std::borrow::Cow;
+
 use super::chain::Step;
 use super::general::RegexReplace;
 use super::json::Reader;
@@ -92,9 +94,8 @@ fn replace(fields: &Fields<'_>) -> Result<Step, Error> {
     let content = fields.string("content");
     let path = joined(&[fields.path, ".pattern"]);
     let pattern = Fields::new(fields.value("pattern").unwrap_or_default(), &path)?;
-    let is_single = !pattern.has_others && pattern.values.iter().flatten().count() == 1;
     for key in ["String", "Regex"] {
-        if is_single && pattern.has(key) {
+        if pattern.has(key) && pattern.count_of(key) == pattern.members.len() {
             pattern.check(&[(key, Text, Refused)])?;
             let pattern = pattern.string(key);
             return if key == "String" {
@@ -161,38 +162,10 @@ const KINDS: [Kind; 10] = [
     ("ByteFallback", false, &[]),
 ];
 
-/// The names of all fields that are read.
-const NAMES: [&str; 20] = [
-    "type",
-    "decoders",
-    "pattern",
-    "content",
-    "String",
-    "Regex",
-    "start",
-    "stop",
-    "prefix",
-    "cleanup",
-    "suffix",
-    "replacement",
-    "prepend_scheme",
-    "add_prefix_space",
-    "split",
-    "str_rep",
-    "trim_offsets",
-    "use_regex",
-    "pad_token",
-    "word_delimiter_token",
-];
-
-/// The members of an object as JSON texts; of equal keys the last counts.
+/// The members of an object as JSON texts.
 struct Fields<'a> {
     path: &'a str,
-    /// By position in [`NAMES`].
-    values: [Option<&'a str>; NAMES.len()],
-    /// Whether there are other members.
-    has_others: bool,
-    types: usize,
+    members: Vec<(Cow<'a, str>, &'a str)>,
 }
 
 impl<'a> Fields<'a> {
@@ -201,15 +174,10 @@ impl<'a> Fields<'a> {
         if !reader.take(b'{') {
             return Err(invalid(path, &["expected an object"]));
         }
-        let mut fields = Fields { path, values: [None; NAMES.len()], has_others: false, types: 0 };
+        let mut fields = Fields { path, members: Vec::new() };
         let mut first = true;
         while let Some(key) = reader.key(&mut first)? {
-            let value = reader.value()?;
-            match position(&key).and_then(|at| fields.values.get_mut(at)) {
-                Some(field) => *field = Some(value),
-                None => fields.has_others = true,
-            }
-            fields.types += usize::from(key == "type");
+            fields.members.push((key, reader.value()?));
         }
         Ok(fields)
     }
@@ -218,13 +186,14 @@ impl<'a> Fields<'a> {
     /// among those old enough to have been written without a type.
     fn kind(&self) -> Result<&'static Kind, Error> {
         let declared = self.reader("type").string().ok();
+        let is_one = self.count_of("type") == 1;
         for is_typed in [true, false] {
             for kind in &KINDS {
                 let (name, by_fields, needs) = kind;
                 let fits = if by_fields & !is_typed {
                     self.check(needs).is_ok()
                 } else {
-                    declared.as_deref() == Some(name) && (self.types == 1 || !is_typed)
+                    declared.as_deref() == Some(name) && (is_one || !is_typed)
                 };
                 if fits {
                     return Ok(kind);
@@ -268,8 +237,21 @@ impl<'a> Fields<'a> {
         invalid(self.path, &["the field \"", key, "\" must be ", expected])
     }
 
+    /// Of equal keys the last counts.
+    #[inline(never)]
     fn value(&self, key: &str) -> Option<&'a str> {
-        self.values.get(position(key)?).copied().flatten()
+        let mut last = None;
+        for (name, value) in &self.members {
+            if name == key {
+                last = Some(*value);
+            }
+        }
+        last
+    }
+
+    /// How many members have a key.
+    fn count_of(&self, key: &str) -> usize {
+        self.members.iter().filter(|(name, _)| name == key).count()
     }
 
     fn has(&self, key: &str) -> bool {
@@ -299,11 +281,6 @@ impl<'a> Fields<'a> {
         let count = self.value(key).and_then(|count| count.parse::<u64>().ok());
         count.map_or(0, |count| usize::try_from(count).unwrap_or(usize::MAX))
     }
-}
-
-#[inline(never)]
-fn position(name: &str) -> Option<usize> {
-    NAMES.iter().position(|known| *known == name)
 }
 
 #[cold]

@@ -46,7 +46,7 @@ pub(super) fn content(bytes: &[u8]) -> Result<Option<&[u8]>, Error> {
     let format = parts.number();
     if !parts.damaged && format != FORMAT {
         let which = if format > FORMAT { "a newer" } else { "an older" };
-        let format = format.to_string();
+        let format = (format as usize).to_string();
         let what = ["packed by ", which, " version of token2text (format ", &format, "); load its tokenizer.json"];
         return Err(invalid(&what));
     }

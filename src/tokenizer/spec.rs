@@ -212,7 +212,9 @@ impl Spec {
         if !words.ascends() {
             // Added tokens stand last, so they win over the model's; among the model's own, the last in the file wins.
             for at in positions {
-                words.list.extend(words.list.get(at).copied());
+                if let Some(&word) = words.list.get(at) {
+                    words.list.push(word);
+                }
             }
             sort_by_id(&mut words.list);
             words.list.dedup_by(|next, kept| {

@@ -8,6 +8,7 @@ mod chain;
 #[cfg(feature = "general")]
 mod compat;
 mod decoders;
+mod fields;
 mod flow;
 #[cfg(feature = "general")]
 mod general;

@@ -26,7 +26,7 @@ const FLAVOURS = {
   spans: { features: ["--no-default-features", "--features", "spans"], inline: gzip, maxBrotli: 100_000 },
 };
 /** For size alone nothing is inlined, not even an index; with this the smallest functions are. */
-const INLINE = "-Cllvm-args=-inline-threshold=15";
+const INLINE = "-Cllvm-args=-inline-threshold=10";
 /** Sixteen bytes a step (`src/json/bytes/block.rs`). */
 const SIMD = "-Ctarget-feature=+simd128";
 /**
@@ -35,7 +35,8 @@ const SIMD = "-Ctarget-feature=+simd128";
  * module are for tools. Control flow that is taken apart and put together anew is smaller, with what that lets be found after it.
  */
 const OPTIMISE = ["--enable-simd", "-O3", "--one-caller-inline-max-function-size", "0", "--low-memory-unused"];
-OPTIMISE.push("--flatten", "--rereloop", "-O3", "-O3", "--strip-target-features", "--strip-producers");
+OPTIMISE.push("--flatten", "--rereloop", "-O3", "-O3", "--merge-similar-functions", "-O3");
+OPTIMISE.push("--strip-target-features", "--strip-producers");
 const GLUE = join(ROOT, "target/glue");
 const PKG = join(ROOT, "pkg");
 

@@ -22,6 +22,8 @@ pub(super) enum Holds {
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Absent {
     Refused,
+    /// Nor may it stand twice.
+    Never,
     Allowed,
     /// And it may be null.
     OrNull,
@@ -54,15 +56,19 @@ impl<'a> Fields<'a> {
     #[inline(never)]
     pub fn check(&self, needs: &[Need]) -> Result<(), Error> {
         for &(key, holds, absent) in needs {
-            let Some(value) = self.value(key).filter(|value| absent != Absent::OrNull || *value != "null") else {
-                if absent == Absent::Refused {
+            let (value, count) = self.find(key);
+            if count > 1 && absent == Absent::Never {
+                return Err(self.refuse(key, &["stands twice"]));
+            }
+            let Some(value) = value.filter(|value| absent != Absent::OrNull || *value != "null") else {
+                if matches!(absent, Absent::Refused | Absent::Never) {
                     return Err(self.refuse(key, &["is missing"]));
                 }
                 continue;
             };
             let (fits, expected) = match holds {
                 Holds::Text => (value.starts_with('"'), "a string"),
-                Holds::Character => (self.string(key).chars().count() == 1, "one character"),
+                Holds::Character => (is_one_character(&self.string(key)), "one character"),
                 Holds::Flag => (matches!(value, "true" | "false"), "true or false"),
                 Holds::Count => (value.parse::<u64>().is_ok(), "a count"),
                 Holds::List => (value.starts_with('['), "a list"),
@@ -83,21 +89,25 @@ impl<'a> Fields<'a> {
         invalid(&joined(&[self.path, ".", key]), what)
     }
 
-    /// Of equal keys the last counts.
+    /// The value of a field, the last one if there are several, and how many there are.
     #[inline(never)]
-    pub fn value(&self, key: &str) -> Option<&'a str> {
-        let mut last = None;
+    fn find(&self, key: &str) -> (Option<&'a str>, usize) {
+        let mut found = (None, 0);
         for (name, value) in &self.members {
             if name == key {
-                last = Some(*value);
+                found = (Some(*value), found.1 + 1);
             }
         }
-        last
+        found
+    }
+
+    pub fn value(&self, key: &str) -> Option<&'a str> {
+        self.find(key).0
     }
 
     /// How many members have a key.
     pub fn count_of(&self, key: &str) -> usize {
-        self.members.iter().filter(|(name, _)| name == key).count()
+        self.find(key).1
     }
 
     pub fn has(&self, key: &str) -> bool {
@@ -131,6 +141,11 @@ impl<'a> Fields<'a> {
         let count = self.value(key).and_then(|count| count.parse::<u64>().ok());
         count.map_or(0, |count| usize::try_from(count).unwrap_or(usize::MAX))
     }
+}
+
+fn is_one_character(text: &str) -> bool {
+    let mut characters = text.chars();
+    characters.next().is_some() && characters.next().is_none()
 }
 
 #[cold]

@@ -223,22 +223,17 @@ fn does_nothing(normalizer: &str) -> bool {
 /// Every field is required and may stand once, as in the reference; others are passed over.
 fn added_token(token: &str, at: usize) -> Result<AddedToken, Error> {
     const NEEDS: [Need; 7] = [
-        ("id", Holds::Id, Absent::Refused),
-        ("content", Holds::Text, Absent::Refused),
-        ("single_word", Holds::Flag, Absent::Refused),
-        ("lstrip", Holds::Flag, Absent::Refused),
-        ("rstrip", Holds::Flag, Absent::Refused),
-        ("normalized", Holds::Flag, Absent::Refused),
-        ("special", Holds::Flag, Absent::Refused),
+        ("id", Holds::Id, Absent::Never),
+        ("content", Holds::Text, Absent::Never),
+        ("single_word", Holds::Flag, Absent::Never),
+        ("lstrip", Holds::Flag, Absent::Never),
+        ("rstrip", Holds::Flag, Absent::Never),
+        ("normalized", Holds::Flag, Absent::Never),
+        ("special", Holds::Flag, Absent::Never),
     ];
     let path = joined(&["added_tokens[", &at.to_string(), "]"]);
     let fields = Fields::new(token, &path)?;
     fields.check(&NEEDS)?;
-    for (name, ..) in NEEDS {
-        if fields.count_of(name) > 1 {
-            return Err(fields.refuse(name, &["stands twice"]));
-        }
-    }
     let (special, normalized) = (fields.flag("special"), fields.flag("normalized"));
     Ok(AddedToken { id: fields.id("id"), call: 0, content: fields.string("content"), special, normalized })
 }

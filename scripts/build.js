@@ -32,7 +32,8 @@ const SIMD = "-Ctarget-feature=+simd128";
 /**
  * Functions that are called once stay functions: put into their caller they compress worse. Nothing has an address below
  * 1024, where the stack would end, so that an addition to an address can go into the load. The sections that say what made the
- * module are for tools. Control flow that is taken apart and put together anew is smaller, with what that lets be found after it.
+ * module are for tools. Control flow that is taken apart and put together anew is smaller, with what that lets be found after
+ * it; and so are functions that differ only in constants once they are one.
  */
 const OPTIMISE = ["--enable-simd", "-O3", "--one-caller-inline-max-function-size", "0", "--low-memory-unused"];
 OPTIMISE.push("--flatten", "--rereloop", "-O3", "-O3", "--merge-similar-functions", "-O3");

@@ -43,6 +43,7 @@ pub struct LoaderCore {
 }
 
 #[wasm_bindgen]
+#[allow(clippy::new_without_default)]
 impl LoaderCore {
     /// A loader of a file for the module's own engine, or of a packed one.
     #[wasm_bindgen(constructor)]

@@ -26,16 +26,18 @@ const FLAVOURS = {
   spans: { features: ["--no-default-features", "--features", "spans"], inline: gzip, maxBrotli: 100_000 },
 };
 /** For size alone nothing is inlined, not even an index; with this the smallest functions are. */
-const INLINE = "-Cllvm-args=-inline-threshold=15";
+const INLINE = "-Cllvm-args=-inline-threshold=10";
 /** Sixteen bytes a step (`src/json/bytes/block.rs`). */
 const SIMD = "-Ctarget-feature=+simd128";
 /**
  * Functions that are called once stay functions: put into their caller they compress worse. Nothing has an address below
  * 1024, where the stack would end, so that an addition to an address can go into the load. The sections that say what made the
- * module are for tools. Control flow that is taken apart and put together anew is smaller, with what that lets be found after it.
+ * module are for tools. Control flow that is taken apart and put together anew is smaller, with what that lets be found after
+ * it; and so are functions that differ only in constants once they are one.
  */
 const OPTIMISE = ["--enable-simd", "-O3", "--one-caller-inline-max-function-size", "0", "--low-memory-unused"];
-OPTIMISE.push("--flatten", "--rereloop", "-O3", "-O3", "--strip-target-features", "--strip-producers");
+OPTIMISE.push("--flatten", "--rereloop", "-O3", "-O3", "--merge-similar-functions", "-O3");
+OPTIMISE.push("--strip-target-features", "--strip-producers");
 const GLUE = join(ROOT, "target/glue");
 const PKG = join(ROOT, "pkg");
 

@@ -1,8 +1,9 @@
 //! A body with spans in, the spans as plain data out: what exporters, viewers and checks work with.
 
 use crate::Error;
-use crate::formats::facts::{fill, is_half, is_in_trace, join, json, tell, utf8};
+use crate::formats::facts::{fill, is_half, is_in_trace, join, json, tell};
 use crate::formats::{Detected, Format, Origin, Part, detect, rewrite};
+use crate::json::lossy;
 use crate::layouts::{Existing, Found, Layout, Target, Wanted, resolve};
 use crate::limits::Limits;
 use crate::span::{Span, SpanField, Trajectory};
@@ -170,7 +171,7 @@ impl Reader<'_> {
         {
             let Some(Target { ids, existing, segments, lists: [mask, logprobs], .. }) = target else { continue };
             let existing = match existing {
-                Existing::Text { texts, .. } => Some(texts.into_iter().map(utf8).collect()),
+                Existing::Text { texts, .. } => Some(texts.into_iter().map(lossy).collect()),
                 _ => None,
             };
             fields.push(SpanField {
@@ -182,8 +183,8 @@ impl Reader<'_> {
                 ids: ids.ids,
                 rows: ids.rows,
                 segments,
-                mask: mask.map(utf8),
-                logprobs: logprobs.map(utf8),
+                mask: mask.map(lossy),
+                logprobs: logprobs.map(lossy),
                 existing,
             });
         }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use crate::base64;
 use crate::json::number::{self, NotAnId};
-use crate::json::{Json, python_to_json, short_digits, skip_space, string_content, value_end};
+use crate::json::{Json, lossy, python_to_json, short_digits, skip_space, string_content, value_end};
 use crate::report::FieldReport;
 use crate::view::Tree as _;
 use printed::numpy_scalar;
@@ -432,7 +432,7 @@ fn only_member<'j>(json: &'j [u8], keys: &[&str]) -> Option<&'j [u8]> {
 /// The first characters of a value, for a message.
 fn shorten(text: &[u8]) -> String {
     const MOST: usize = 40;
-    let text = String::from_utf8_lossy(&text[..text.len().min(4 * MOST)]);
+    let text = lossy(text[..text.len().min(4 * MOST)].to_vec());
     let short: String = text.chars().take(MOST).collect();
     if short.len() < text.len() { format!("{short}...") } else { short }
 }

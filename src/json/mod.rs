@@ -22,7 +22,7 @@ pub(crate) use edit::{Edits, leaving, splice, splice_body, splice_into, text_int
 pub(crate) use object::{Object, listed, parse};
 pub(crate) use python::python_to_json;
 pub(crate) use scan::{Node, ScanError, TOO_DEEP};
-pub(crate) use string::{escape_into, joined, quote_into, string_content, unescape};
+pub(crate) use string::{escape_into, joined, lossy, push_lossy, quote_into, string_content, unescape};
 pub(crate) use values::{items, number_end, skip_space, value_end};
 
 use scan::{Tag, scan, scan_from};

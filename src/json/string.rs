@@ -153,6 +153,35 @@ impl Unit {
     }
 }
 
+/// The text of bytes, without a copy if they are text: U+FFFD stands for as many bytes as begin a character.
+pub(crate) fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes).unwrap_or_else(|error| {
+        let (mut text, mut rest) = (String::new(), error.as_bytes());
+        while !rest.is_empty() {
+            let (valid, invalid) = push_lossy(rest, &mut text);
+            rest = rest.get(valid + invalid..).unwrap_or_default();
+        }
+        text
+    })
+}
+
+/// Appends what is text at the start of some bytes, and U+FFFD for what stands behind it. Gives how many bytes both have.
+#[inline(never)]
+pub(crate) fn push_lossy(bytes: &[u8], text: &mut String) -> (usize, usize) {
+    match std::str::from_utf8(bytes) {
+        Ok(all) => {
+            text.push_str(all);
+            (bytes.len(), 0)
+        }
+        Err(error) => {
+            let valid = error.valid_up_to();
+            text.push_str(bytes.get(..valid).and_then(|valid| std::str::from_utf8(valid).ok()).unwrap_or_default());
+            text.push(char::REPLACEMENT_CHARACTER);
+            (valid, error.error_len().unwrap_or(bytes.len() - valid))
+        }
+    }
+}
+
 /// The parts, one after the other: what `concat` gives, in a tenth of its code.
 pub(crate) fn joined(parts: &[&str]) -> String {
     let mut all = String::new();

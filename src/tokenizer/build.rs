@@ -119,39 +119,6 @@ impl<'a> Plan<'a> {
     }
 }
 
-/// Appends the bytes that a token of the byte alphabet stands for if it is of the usual kind, visible ASCII with or
-/// without a space in front, eight at a time; false and nothing for any other.
-#[inline(always)]
-fn plain_level(words: &Contents, word: Word, out: &mut Buffer) -> bool {
-    const ONES: u64 = 0x0101_0101_0101_0101;
-    const HIGH: u64 = 0x8080_8080_8080_8080;
-    let (mut from, mut left, mut to) = (word.start as usize, word.len, 0);
-    let room = out.room(left as usize);
-    if left >= 2 && words.buffer.word(from) & 0xffff == 0xa0c4 {
-        if let Some(slot) = room.first_mut() {
-            *slot = b' ';
-        }
-        (from, left, to) = (from + 2, left - 2, 1);
-    }
-    while left > 0 {
-        let eight = words.buffer.word(from);
-        let count = left.min(8);
-        // Letters in place of what does not belong to the token.
-        let keep = u64::MAX >> (64 - 8 * count);
-        let letters = (eight & keep) | ((ONES * u64::from(b'a')) & !keep);
-        // From 0x21 to 0x7e each byte stands for itself.
-        let is_visible =
-            letters & HIGH == 0 && (letters + ONES * (0x80 - 0x21)) & HIGH == HIGH && (letters + ONES) & HIGH == 0;
-        let Some(place) = room.get_mut(to..).and_then(|rest| rest.first_chunk_mut()).filter(|_| is_visible) else {
-            return false;
-        };
-        *place = eight.to_le_bytes();
-        (from, left, to) = (from + 8, left - count, to + count as usize);
-    }
-    out.advance(to);
-    true
-}
-
 /// Writes a token to the start of `out`, each occurrence of a pattern, left to right, as something that is not longer.
 /// By hand, so that it is as fast in builds for size.
 #[inline(always)]
@@ -185,9 +152,12 @@ impl Table {
         let room = words.buffer.len().saturating_mul(8).saturating_add(words.list.len() * 64);
         let near = near(&words.list);
         let behind = words.list.partition_point(|word| (word.id as usize) < near);
-        let far: Vec<u32> = words.list.get(behind..).unwrap_or_default().iter().map(|word| word.id).collect();
+        let mut far = Vec::new();
+        for word in words.list.get(behind..).unwrap_or_default() {
+            far.push(word.id);
+        }
         let slots = vec![Slot::default(); near + far.len()];
-        let first = if plan.first_aware { slots.clone() } else { Vec::new() };
+        let first = vec![Slot::default(); if plan.first_aware { slots.len() } else { 0 }];
         let mut table = Table {
             bytes: Vec::new(),
             slots,
@@ -224,8 +194,7 @@ impl Table {
             let token = words.bytes(word);
             let flags = if word.special { PRESENT | SPECIAL } else { PRESENT };
             let start = forms.len();
-            let is_plain = plan.byte_level && plan.forms.is_empty() && plain_level(words, word, forms);
-            let form_flags = if is_plain { 0 } else { plan.form(token, scratch, forms) };
+            let form_flags = plan.form(token, scratch, forms);
             let at = self.position(word.id)?;
             *self.slots.get_mut(at)? = Slot::new(start, forms.len() - start, flags | form_flags)?;
             if plan.first_aware {

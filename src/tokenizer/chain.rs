@@ -4,7 +4,7 @@
 
 use super::flow::Flow;
 use super::general::RegexReplace;
-use super::spec::Words;
+use super::spec::Contents;
 use super::{DecodeOptions, Pieces, limit_exceeded};
 use crate::Error;
 
@@ -36,7 +36,7 @@ pub(super) enum Step {
 /// A vocabulary with the chain that decodes it.
 #[derive(Debug)]
 pub(super) struct Chain {
-    pub words: Words,
+    pub words: Contents,
     /// `None` joins the tokens with a space.
     pub steps: Option<Vec<Step>>,
 }
@@ -93,7 +93,7 @@ impl Chain {
         if self.steps.is_none() && flow.seen {
             flow.push(&[], b" ");
         }
-        flow.push(self.steps(), self.words.text(word).as_bytes());
+        flow.push(self.steps(), self.words.bytes(word));
     }
 
     /// The steps of each token.

@@ -6,6 +6,7 @@
 
 use super::chain::{Step, byte_level, fallback_byte, leading};
 use super::pieces::Pieces;
+use crate::json::lossy;
 
 /// Whose part of a text ends where.
 #[derive(Debug, Clone, Copy, Default)]
@@ -196,7 +197,7 @@ impl Flow {
             }
             _ if waits(step, behind) => {
                 let whole = std::mem::take(&mut memory.held);
-                let text = String::from_utf8_lossy(&whole.text);
+                let text = lossy(whole.text.to_vec());
                 self.send(steps, whole.piece(), text.as_bytes(), false);
             }
             _ => {}

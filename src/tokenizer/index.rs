@@ -55,7 +55,7 @@ impl Index {
         let mut has_twins = false;
         for at in start..start + SOME {
             let Some(&word) = words.list.get(at) else { break };
-            let place = self.find_here(words, word)?;
+            let place = self.find(words, word)?;
             if let Some(first) = place.at.filter(|_| !is_list) {
                 if let Some(first) = words.list.get_mut(first) {
                     first.id = word.id;
@@ -77,11 +77,6 @@ impl Index {
     /// The place of a word's content.
     #[inline(never)]
     pub fn find(&mut self, words: &Contents, word: Word) -> Result<Place, Error> {
-        self.find_here(words, word)
-    }
-
-    #[inline(always)]
-    fn find_here(&mut self, words: &Contents, word: Word) -> Result<Place, Error> {
         let mask = self.slots.len() - 1;
         let hash = hash(words, word);
         let mut slot = hash as usize & mask;

@@ -29,6 +29,7 @@ pub(super) struct Feed {
 }
 
 impl Default for Feed {
+    #[inline(never)]
     fn default() -> Feed {
         Feed { parser: Parser::default(), window: Vec::new(), least: WINDOW, held: 0, received: 0, failed: None }
     }

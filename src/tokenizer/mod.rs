@@ -8,6 +8,7 @@ mod chain;
 #[cfg(feature = "general")]
 mod compat;
 mod decoders;
+mod fields;
 mod flow;
 #[cfg(feature = "general")]
 mod general;
@@ -42,7 +43,7 @@ pub use pieces::Pieces;
 pub use set::TokenizerSet;
 pub use stream::TextStream;
 
-use crate::json::joined;
+use crate::json::{joined, lossy};
 use crate::{Error, ErrorCode};
 
 /// What a vocabulary may take when it is decoded: so many bytes, and four times the file.
@@ -218,7 +219,7 @@ impl Tokenizer {
             None if contents.list.iter().any(|word| word.len >> 24 > 0) => {
                 return Err(limit_exceeded("a token has 16 MiB or more"));
             }
-            None => Vocabulary::Chain(Chain { words: contents.into_words(), steps }),
+            None => Vocabulary::Chain(Chain { words: contents, steps }),
         };
         Ok(Tokenizer::new(vocabulary, spec.cleans_up, decoder, special_tokens, is_general))
     }
@@ -271,7 +272,7 @@ impl Tokenizer {
 
     /// The text of the ids. Ids that no token has are left out, as the reference leaves them out.
     pub fn decode(&self, ids: &[u32], options: DecodeOptions) -> String {
-        into_text(self.decode_bytes(ids, options))
+        lossy(self.decode_bytes(ids, options))
     }
 
     /// Appends the bytes whose lossy UTF-8 reading is the text.
@@ -281,7 +282,7 @@ impl Tokenizer {
         }
         let mut raw = Vec::new();
         self.decode_raw(ids, options, &mut raw);
-        let mut text = into_text(raw);
+        let mut text = lossy(raw);
         chain::clean_up(&mut text, 0, false);
         out.extend_from_slice(text.as_bytes());
     }
@@ -375,13 +376,13 @@ impl Tokenizer {
 
     /// Facts about the vocabulary.
     pub fn info(&self) -> TokenizerInfo {
-        self.info.clone()
+        self.facts().clone()
     }
-}
 
-/// The text of bytes, without a copy if they are text.
-fn into_text(bytes: Vec<u8>) -> String {
-    String::from_utf8(bytes).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    /// The same without a copy.
+    pub(crate) fn facts(&self) -> &TokenizerInfo {
+        &self.info
+    }
 }
 
 /// An error about the file, its message in parts.

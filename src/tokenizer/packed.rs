@@ -9,8 +9,9 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
+use super::buffer::Buffer;
 use super::chain::{Chain, has_regex};
-use super::spec::{Contents, Word, Words};
+use super::spec::{Contents, Word};
 use super::table::{BYTE, PARTIAL, PRESENT, SPECIAL, Slot, Table, WIDE};
 use super::{Engine, Tokenizer, Vocabulary, invalid, limit_exceeded};
 use crate::Error;
@@ -45,7 +46,7 @@ pub(super) fn content(bytes: &[u8]) -> Result<Option<&[u8]>, Error> {
     let format = parts.number();
     if !parts.damaged && format != FORMAT {
         let which = if format > FORMAT { "a newer" } else { "an older" };
-        let format = format.to_string();
+        let format = (format as usize).to_string();
         let what = ["packed by ", which, " version of token2text (format ", &format, "); load its tokenizer.json"];
         return Err(invalid(&what));
     }
@@ -98,7 +99,7 @@ pub(super) fn write(tokenizer: &Tokenizer, source: Option<Sha256>) -> Vec<u8> {
         Vocabulary::Table(table) => (if table.has_runs { RUNS } else { TABLE }, table, None),
         Vocabulary::Chain(chain) => {
             // There always is one: `Tokenizer::build` has refused tokens that are too long.
-            contents = Table::new(&Contents::of(&chain.words), &[]).unwrap_or_default();
+            contents = Table::new(&chain.words, &[]).unwrap_or_default();
             (if chain.steps.is_some() { CHAIN } else { JOINED }, &contents, chain.steps.as_deref())
         }
     };
@@ -132,7 +133,7 @@ fn read_table(parts: &mut Parts<'_>, other: u64, room: usize, table: &mut Table)
     for id in parts.numbers() {
         table.far.push(u32::from_le_bytes(*id));
     }
-    let [normal, first] = [(); 2].map(|()| Forms::read(parts));
+    let (normal, first) = (Forms::read(parts), Forms::read(parts));
     let (character, cut) = (parts.character(), parts.number() as usize);
     table.cut = (cut > 0).then_some((character, cut));
     // A code becomes a slot, or two, or a word.
@@ -169,8 +170,8 @@ fn write_table(table: &Table, out: &mut Vec<u8>) {
 }
 
 /// The tokens of a chain, all of which are texts.
-fn words(table: Table, damaged: &mut bool) -> Words {
-    let mut words = Words::default();
+fn words(table: Table, damaged: &mut bool) -> Contents {
+    let mut words = Contents::default();
     for (at, slot) in table.slots.iter().enumerate() {
         *damaged |= slot.has(PARTIAL);
         if slot.has(PRESENT) {
@@ -179,7 +180,7 @@ fn words(table: Table, damaged: &mut bool) -> Words {
             words.list.push(Word { id: far.unwrap_or(at as u32), start, len, special: slot.has(SPECIAL) });
         }
     }
-    words.buffer = String::from_utf8(table.bytes).unwrap_or_default();
+    words.buffer = Buffer::from(table.bytes);
     words
 }
 

@@ -2,6 +2,7 @@
 
 use super::flow::Flow;
 use super::{DecodeOptions, Tokenizer, chain};
+use crate::json::push_lossy;
 
 /// A text, and which token gave which part of it: each begins where the one before ends.
 ///
@@ -83,22 +84,19 @@ fn lossy(bytes: &[u8], mut ends: Vec<usize>, mut flags: Vec<u8>) -> Pieces {
     let (mut token, mut at) = (0, 0);
     // The end of the token before, and whether it is inside a character.
     let (mut before, mut is_inside) = (0, false);
-    for chunk in bytes.utf8_chunks() {
-        let valid = chunk.valid();
-        let invalid = at + valid.len();
-        let next = invalid + chunk.invalid().len();
+    while at < bytes.len() {
         let start = text.len();
-        text.push_str(valid);
-        if next > invalid {
-            text.push(char::REPLACEMENT_CHARACTER);
-        }
+        let (valid, invalid) = push_lossy(bytes.get(at..).unwrap_or_default(), &mut text);
+        let invalid_at = at + valid;
+        let next = invalid_at + invalid;
         while let Some(end) = ends.get_mut(token).filter(|end| **end <= next) {
             if let Some(flags) = flags.get_mut(token).filter(|_| is_inside && *end > before) {
                 *flags |= Pieces::CONTINUES;
             }
             before = *end;
-            is_inside = if before > invalid { before < next } else { !valid.is_char_boundary(before - at) };
-            *end = if before > invalid { text.len() } else { start + before - at };
+            let in_text = start + before - at;
+            is_inside = if before > invalid_at { before < next } else { !text.is_char_boundary(in_text) };
+            *end = if before > invalid_at { text.len() } else { in_text };
             while !text.is_char_boundary(*end) {
                 *end += 1;
             }

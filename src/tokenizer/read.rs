@@ -3,12 +3,14 @@
 //! Refused is what the reference refuses in the members that decide how ids decode. Of the others (`merges`,
 //! `pre_tokenizer`, `post_processor`, `truncation`) only the JSON is checked, and nothing is kept.
 
+use super::fields::{Absent, Fields, Holds, Need};
 use super::json::Reader;
 use super::model::Model;
 use super::skip::Skip;
 use super::spec::{AddedToken, Spec, Vocab};
 use super::{decoders, invalid, quoted, sniff, utf8, vocab};
 use crate::Error;
+use crate::json::joined;
 
 /// Reads a tokenizer.json piece by piece. Between two pieces nothing is kept but what will be in the [`Spec`].
 #[derive(Debug, Default)]
@@ -99,7 +101,7 @@ impl Parser {
             State::Top => self.top_member(reader)?,
             State::AddedTokens => {
                 if reader.element(&mut self.is_first, b']')? {
-                    let token = added_token(reader, self.spec.added.len())?;
+                    let token = added_token(reader.value()?, self.spec.added.len())?;
                     self.spec.added.push(token);
                 } else {
                     self.state = State::Top;
@@ -209,68 +211,29 @@ impl Parser {
 
 /// Whether a normalizer leaves every text as it is.
 fn does_nothing(normalizer: &str) -> bool {
-    let members = || -> Result<(bool, bool, usize), Error> {
-        let mut reader = Reader::new(normalizer.as_bytes());
-        reader.expect(b'{')?;
-        let (mut sequence, mut empty, mut types, mut first) = (false, false, 0, true);
-        while let Some(key) = reader.key(&mut first)? {
-            let value = reader.value()?;
-            match key.as_ref() {
-                "type" => {
-                    sequence = value == "\"Sequence\"";
-                    types += 1;
-                }
-                "normalizers" => {
-                    // Nothing but white space between the brackets.
-                    let inside = value.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
-                    empty = inside.is_some_and(|inside| inside.bytes().all(|byte| byte.is_ascii_whitespace()));
-                }
-                _ => {}
-            }
-        }
-        Ok((sequence, empty, types))
-    };
-    normalizer == "null" || matches!(members(), Ok((true, true, 1)))
+    let Ok(fields) = Fields::new(normalizer, "normalizer") else { return normalizer == "null" };
+    // Nothing but white space between the brackets.
+    let list = fields.value("normalizers").unwrap_or_default();
+    let inside = list.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    fields.value("type") == Some("\"Sequence\"")
+        && fields.count_of("type") == 1
+        && inside.is_some_and(|inside| inside.bytes().all(|byte| byte.is_ascii_whitespace()))
 }
 
 /// Every field is required and may stand once, as in the reference; others are passed over.
-fn added_token(reader: &mut Reader<'_>, at: usize) -> Result<AddedToken, Error> {
-    const FLAGS: [&str; 5] = ["single_word", "lstrip", "rstrip", "normalized", "special"];
-    let wrong = |field: &str, what: &str| wrong_field(at, field, what);
-    if !reader.take(b'{') {
-        return Err(invalid(&["added_tokens[", &at.to_string(), "]: expected an object"]));
-    }
-    let (mut id, mut content, mut flags, mut first) = (None, None, [None; 5], true);
-    while let Some(key) = reader.key(&mut first)? {
-        let repeated = match key.as_ref() {
-            "id" => id.replace(reader.id().ok_or_else(|| wrong("id", "expected an id"))?).is_some(),
-            "content" if reader.peek() == Some(b'"') => content.replace(reader.string()?.into_owned()).is_some(),
-            "content" => return Err(wrong("content", "expected a string")),
-            field => {
-                let flag = FLAGS.iter().position(|name| *name == field).and_then(|at| flags.get_mut(at));
-                match (flag, reader.value()?) {
-                    (None, _) => false,
-                    (Some(flag), "true") => flag.replace(true).is_some(),
-                    (Some(flag), "false") => flag.replace(false).is_some(),
-                    (Some(_), _) => return Err(wrong(field, "expected true or false")),
-                }
-            }
-        };
-        if repeated {
-            return Err(wrong(&key, "stands twice"));
-        }
-    }
-    let id = id.ok_or_else(|| wrong("id", "is missing"))?;
-    let content = content.ok_or_else(|| wrong("content", "is missing"))?;
-    if let Some(missing) = flags.iter().position(Option::is_none) {
-        return Err(wrong(FLAGS.get(missing).copied().unwrap_or_default(), "is missing"));
-    }
-    let [.., normalized, special] = flags.map(|flag| flag == Some(true));
-    Ok(AddedToken { id, call: 0, content, special, normalized })
-}
-
-#[cold]
-#[inline(never)]
-fn wrong_field(at: usize, field: &str, what: &str) -> Error {
-    invalid(&["added_tokens[", &at.to_string(), "].", field, ": ", what])
+fn added_token(token: &str, at: usize) -> Result<AddedToken, Error> {
+    const NEEDS: [Need; 7] = [
+        ("id", Holds::Id, Absent::Never),
+        ("content", Holds::Text, Absent::Never),
+        ("single_word", Holds::Flag, Absent::Never),
+        ("lstrip", Holds::Flag, Absent::Never),
+        ("rstrip", Holds::Flag, Absent::Never),
+        ("normalized", Holds::Flag, Absent::Never),
+        ("special", Holds::Flag, Absent::Never),
+    ];
+    let path = joined(&["added_tokens[", &at.to_string(), "]"]);
+    let fields = Fields::new(token, &path)?;
+    fields.check(&NEEDS)?;
+    let (special, normalized) = (fields.flag("special"), fields.flag("normalized"));
+    Ok(AddedToken { id: fields.id("id"), call: 0, content: fields.string("content"), special, normalized })
 }

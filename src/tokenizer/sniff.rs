@@ -77,20 +77,19 @@ pub(super) fn unknown_key(key: &str, next: Option<u8>) -> Error {
 
 /// Whether the first line is `<base64> <number>`.
 fn is_rank_line(bytes: &[u8]) -> bool {
-    let line = bytes.split(|&byte| byte == b'\n').next().unwrap_or_default();
-    let line = line.strip_suffix(b"\r").unwrap_or(line);
-    let mut words = line.split(|&byte| byte == b' ');
-    let base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
-    match (words.next(), words.next(), words.next()) {
-        (Some(word), Some(rank), None) => {
-            word.len() % 4 == 0
-                && !word.is_empty()
-                && word.iter().all(base64)
-                && !rank.is_empty()
-                && rank.iter().all(u8::is_ascii_digit)
+    let is_base64 = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/' | b'=');
+    let is_digit = |byte: &u8| byte.is_ascii_digit();
+    let count = |from: usize, fits: &dyn Fn(&u8) -> bool| {
+        let mut at = from;
+        while bytes.get(at).is_some_and(fits) {
+            at += 1;
         }
-        _ => false,
-    }
+        at - from
+    };
+    let word = count(0, &is_base64);
+    let rank = count(word + 1, &is_digit);
+    let is_end = matches!(bytes.get(word + 1 + rank), None | Some(b'\n' | b'\r'));
+    word > 0 && word % 4 == 0 && bytes.get(word) == Some(&b' ') && rank > 0 && is_end
 }
 
 fn unsupported(what: &str) -> Error {

@@ -71,27 +71,6 @@ pub(super) struct Word {
     pub special: bool,
 }
 
-/// Every token that decodes, by ascending id, each id once, with their contents in one text.
-#[derive(Debug, Default)]
-pub(super) struct Words {
-    /// The contents.
-    pub buffer: String,
-    pub list: Vec<Word>,
-}
-
-impl Words {
-    /// The token of an id.
-    pub fn get(&self, id: u32) -> Option<Word> {
-        self.list.get(position(&self.list, id)?).copied()
-    }
-
-    /// The content of a token.
-    pub fn text(&self, word: Word) -> &str {
-        let start = word.start as usize;
-        self.buffer.get(start..start + word.len as usize).unwrap_or_default()
-    }
-}
-
 fn position(list: &[Word], id: u32) -> Option<usize> {
     // Without holes the id is the position.
     if list.get(id as usize).is_some_and(|word| word.id == id) {
@@ -100,15 +79,20 @@ fn position(list: &[Word], id: u32) -> Option<usize> {
     list.binary_search_by_key(&id, |word| word.id).ok()
 }
 
-/// Tokens while a file is read and numbered: first in its order, in the end as in [`Words`].
+/// Tokens: while a file is read in its order, once they are numbered by ascending id, each id once.
 #[derive(Debug, Default)]
 pub(super) struct Contents {
-    /// UTF-8: the reader has checked the file.
+    /// UTF-8, as the reader of the file has checked.
     pub buffer: Buffer,
     pub list: Vec<Word>,
 }
 
 impl Contents {
+    /// The token of an id, once they are numbered.
+    pub fn get(&self, id: u32) -> Option<Word> {
+        self.list.get(position(&self.list, id)?).copied()
+    }
+
     /// The content of a token.
     #[inline(always)]
     pub fn bytes(&self, word: Word) -> &[u8] {
@@ -118,18 +102,6 @@ impl Contents {
     /// The content of a token.
     pub fn text(&self, word: Word) -> &str {
         std::str::from_utf8(self.bytes(word)).unwrap_or_default()
-    }
-
-    /// Of the tokens of a chain.
-    pub fn of(words: &Words) -> Contents {
-        let mut contents = Contents { list: words.list.clone(), ..Contents::default() };
-        contents.buffer.push(words.buffer.as_bytes());
-        contents
-    }
-
-    /// The same as one text.
-    pub fn into_words(self) -> Words {
-        Words { buffer: String::from_utf8(self.buffer.into_bytes()).unwrap_or_default(), list: self.list }
     }
 
     /// Makes room for about as many tokens as a file of so many bytes has, of which nothing is touched before it is used.
@@ -240,7 +212,9 @@ impl Spec {
         if !words.ascends() {
             // Added tokens stand last, so they win over the model's; among the model's own, the last in the file wins.
             for at in positions {
-                words.list.extend(words.list.get(at).copied());
+                if let Some(&word) = words.list.get(at) {
+                    words.list.push(word);
+                }
             }
             sort_by_id(&mut words.list);
             words.list.dedup_by(|next, kept| {
@@ -262,8 +236,12 @@ impl Spec {
 
     /// The normalizer's forms of the added tokens it applies to.
     fn normalized_contents(&self) -> Result<Vec<String>, Error> {
-        let affected = self.added.iter().filter(|token| token.normalized && !token.content.is_empty());
-        let contents: Vec<&str> = affected.map(|token| token.content.as_str()).collect();
+        let mut contents = Vec::new();
+        for token in &self.added {
+            if token.normalized && !token.content.is_empty() {
+                contents.push(token.content.as_str());
+            }
+        }
         match &self.normalizer {
             Some(normalizer) if !contents.is_empty() => general::normalize(normalizer, &contents),
             _ => Ok(Vec::new()),

@@ -3,7 +3,8 @@
 use std::ops::Deref;
 
 use super::flow::Flow;
-use super::{DecodeOptions, Tokenizer, Vocabulary, chain, into_text};
+use super::{DecodeOptions, Tokenizer, Vocabulary, chain};
+use crate::json::lossy;
 
 /// Decodes ids that arrive in parts. What it has given never changes: all that it gives is, put together, the text that
 /// [`Tokenizer::decode`] gives for all the ids. Each id costs the same, however many came before.
@@ -62,13 +63,13 @@ impl<T: Deref<Target = Tokenizer>> TextStream<T> {
         }
         let bytes = &mut self.flow.text;
         let open = bytes.split_off(bytes.len() - open(bytes));
-        into_text(std::mem::replace(bytes, open))
+        lossy(std::mem::replace(bytes, open))
     }
 
     /// Gives the rest of the text.
     pub fn finish(mut self) -> String {
         self.flow.end(self.tokenizer.steps());
-        let mut text = into_text(self.flow.text);
+        let mut text = lossy(self.flow.text);
         if self.tokenizer.cleans_up {
             chain::clean_up(&mut text, 0, false);
         }

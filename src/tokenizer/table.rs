@@ -4,7 +4,7 @@
 //! settled while decoding: whether it is the first one, whether a run of byte tokens is UTF-8, and what is cut from
 //! the front of the whole. What makes the forms is [`build`](super::build).
 
-use super::chain::{Step, fallback_token};
+use super::chain::{Step, fallback_token, leading};
 use super::flow::Flow;
 use super::spec::SOME;
 use super::{DecodeOptions, Pieces};
@@ -118,7 +118,8 @@ impl Table {
             self.steps.push(Step::ByteFallback);
         }
         if let Some((content, start)) = self.cut {
-            self.steps.extend([Step::Fuse, Step::Strip { content, start, stop: 0 }]);
+            self.steps.push(Step::Fuse);
+            self.steps.push(Step::Strip { content, start, stop: 0 });
         }
     }
 
@@ -217,17 +218,9 @@ impl Table {
         out.reserve(ids.len().saturating_mul(5).min(1 << 24) + BATCH * WIDE);
         self.walk(ids, hidden(options), out);
         if let Some((content, count)) = self.cut {
-            let mut buffer = [0; 4];
-            let content: &[u8] = content.encode_utf8(&mut buffer).as_bytes();
-            let mut cut = start;
-            for _ in 0..count {
-                if !out.get(cut..).unwrap_or_default().starts_with(content) {
-                    break;
-                }
-                cut += content.len();
-            }
-            out.copy_within(cut.., start);
-            out.truncate(out.len() - (cut - start));
+            let cut = leading(out.get(start..).unwrap_or_default(), content, count);
+            out.copy_within(start + cut.., start);
+            out.truncate(out.len() - cut);
         }
     }
 
@@ -465,7 +458,7 @@ mod tests {
             let contents = spec.number().expect("numbers");
             let steps = spec.decoder.expect("a decoder").steps;
             let table = Table::new(&contents, &steps).unwrap_or_else(|| panic!("no table for {decoder}"));
-            let chain = Chain { words: contents.into_words(), steps: Some(steps) };
+            let chain = Chain { words: contents, steps: Some(steps) };
             let mut cells = Cells::default();
             for count in 0..2000 {
                 let id = |random: &mut dyn FnMut(u64) -> u64| match random(20) {

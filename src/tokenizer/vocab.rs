@@ -5,6 +5,7 @@ use super::json::Reader;
 use super::spec::{SOME, Vocab, Word};
 use super::{invalid, limit_exceeded, quoted};
 use crate::Error;
+use crate::json::lossy;
 
 /// The most tokens a model may have; the largest vocabularies in use have a quarter of it.
 const MAX_TOKENS: usize = 1 << 22;
@@ -87,7 +88,7 @@ fn map_entry(reader: &mut Reader<'_>, mut is_first: bool, content: &mut Vec<u8>)
     if id.is_none() {
         // A file that was cut here should be called cut.
         reader.scalar_or_open()?;
-        let content = String::from_utf8_lossy(content);
+        let content = lossy(std::mem::take(content));
         return Err(invalid(&["model.vocab: ", &quoted(&content), " has no id below 2^32"]));
     }
     Ok(id)

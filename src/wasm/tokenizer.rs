@@ -43,6 +43,7 @@ pub struct LoaderCore {
 }
 
 #[wasm_bindgen]
+#[allow(clippy::new_without_default)]
 impl LoaderCore {
     /// A loader of a file for the module's own engine, or of a packed one.
     #[wasm_bindgen(constructor)]
@@ -145,7 +146,7 @@ impl TokenizerCore {
 
     /// Facts about the vocabulary.
     pub fn info(&self) -> JsValue {
-        let info = self.tokenizer.info();
+        let info = self.tokenizer.facts();
         let special_tokens = Value::list(&info.special_tokens, |(id, content)| {
             Value::Members(vec![("id", Value::Count(*id as usize)), ("content", Value::Text(content))])
         });

@@ -12,7 +12,7 @@ use crate::span::{Span, SpanStatus};
 use crate::view::{Kind, NodeId, Place, Tree, View, json_into};
 
 pub(crate) use trajectory::fill;
-pub(crate) use values::{json, utf8};
+pub(crate) use values::json;
 
 /// A fact, steps to where it may stand from the span, and how it is written there. What comes first counts.
 type Row = (Fact, &'static str, Written);

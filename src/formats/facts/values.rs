@@ -2,7 +2,7 @@
 
 use super::super::{Format, sse};
 use super::{Text, text};
-use crate::json::{number_end, quote_into};
+use crate::json::{lossy, number_end, quote_into};
 use crate::span::Span;
 use crate::view::{Kind, NodeId, Place, Tree, View, json_into, object_into};
 
@@ -67,7 +67,7 @@ fn read_attributes(tree: &mut dyn Tree, view: &View, attributes: &Place, span: &
     }
     let mut out = Vec::new();
     object_into(tree, &kept, &mut out);
-    span.attributes = Some(utf8(out));
+    span.attributes = Some(lossy(out));
 }
 
 /// The events as a list; those of OTLP as MLflow's files have them.
@@ -90,7 +90,7 @@ fn events(tree: &mut dyn Tree, list: NodeId, format: Format) -> Option<String> {
         if tree.is_plain(event) { json_into(tree, event, &mut out) } else { event_into(tree, event, &mut out) }
     }
     out.push(b']');
-    Some(utf8(out))
+    Some(lossy(out))
 }
 
 /// Appends an event of OTLP as MLflow's files have it.
@@ -113,14 +113,9 @@ fn event_into(tree: &mut dyn Tree, event: NodeId, out: &mut Vec<u8>) {
     out.extend_from_slice(if before == b'{' { b"{}" } else { b"}" });
 }
 
-/// The JSON text of a value.
+/// The JSON text of a value. Half a surrogate pair in a string that stands in a string is no Unicode.
 pub(crate) fn json(tree: &mut dyn Tree, node: NodeId) -> String {
     let mut out = Vec::new();
     json_into(tree, node, &mut out);
-    utf8(out)
-}
-
-/// Half a surrogate pair in a string that stands in a string is no Unicode.
-pub(crate) fn utf8(text: Vec<u8>) -> String {
-    String::from_utf8(text).unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned())
+    lossy(out)
 }

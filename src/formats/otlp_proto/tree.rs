@@ -8,7 +8,7 @@ use super::wire::{BYTES, FIXED64, Field, VARINT, bytes_into, next, numbers, vari
 use super::{ATTRIBUTES, BOOL, DOUBLE, FACTS, INSIDE, INT, ITSELF, JSON, KEY_VALUES, LIST, Message, Node, OtlpProto};
 use super::{RESOURCE_SPANS, STRING, VALUES};
 use crate::base64::hex_into;
-use crate::json::{decimal_into, leaving, quote_into};
+use crate::json::{decimal_into, leaving, lossy, quote_into};
 use crate::view::{KeySet, Kind, MARK, Names, NodeId, Tree, Write, key_hash};
 
 impl OtlpProto<'_> {
@@ -218,7 +218,7 @@ impl Tree for OtlpProto<'_> {
         let mut known = Names::default();
         // From the last on, so that of two with one key the last counts.
         for pair in self.of_kind(owner, Message::KeyValue).into_iter().rev() {
-            let key = String::from_utf8_lossy(self.key(pair)).into_owned();
+            let key = lossy(self.key(pair).to_vec());
             if known.insert(&key, pair).is_none() {
                 let value = self.value(pair).unwrap_or_else(|| self.nothing(pair));
                 members.push((key, value));

@@ -43,10 +43,9 @@ pub(super) struct Walk<'a> {
 impl<'a> Forms<'a> {
     pub fn read(parts: &mut Parts<'a>) -> Forms<'a> {
         let (codes, longs) = (parts.bytes(), parts.numbers());
-        let buffers = [(); 3].map(|()| parts.bytes());
-        let [ascii, text, _] = buffers;
+        let (ascii, text, others) = (parts.bytes(), parts.bytes(), parts.bytes());
         parts.damaged |= !ascii.is_ascii() || utf8::whole(text) != (text.len(), false);
-        Forms { codes, longs, buffers }
+        Forms { codes, longs, buffers: [ascii, text, others] }
     }
 
     /// The bytes of all of them.

@@ -44,8 +44,8 @@ pub(super) fn read(parts: &mut Parts<'_>) -> Result<Vec<Step>, Error> {
     let mut steps = Vec::new();
     for _ in 0..len.min(MAX_STEPS) {
         let (kind, character) = (parts.number(), parts.character());
-        let [start, stop] = [(); 2].map(|()| parts.number() as usize);
-        let [first, second] = [(); 2].map(|()| parts.text());
+        let (start, stop) = (parts.number() as usize, parts.number() as usize);
+        let (first, second) = (parts.text(), parts.text());
         if parts.damaged {
             break;
         }

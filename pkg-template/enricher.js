@@ -51,6 +51,8 @@ const utf8 = new TextEncoder();
 export class Enricher {
   /** @type {Core | undefined} */
   #core;
+  /** Of the JSON of records, as `Limits` has them. */
+  #bounds;
 
   /**
    * @param {Tokenizer | Record<string, Tokenizer>} tokenizers One, or several by a pattern on the model name (`"Qwen/*"`;
@@ -70,6 +72,8 @@ export class Enricher {
     } catch (error) {
       throw asToken2TextError(error);
     }
+    const { depth = 1024, bodyBytes = 64 << 20 } = options.limits ?? {};
+    this.#bounds = { depth, bodyBytes };
   }
 
   /**
@@ -93,7 +97,7 @@ export class Enricher {
    * @returns {{ span: import("./report.js").Enriched<T>, report: Report }}
    */
   enrich(object) {
-    const core = this.#alive();
+    this.#alive();
     if (typeof object !== "object" || object === null) {
       const cure = "use enrichBody for bytes, JSON.parse for text";
       throw new Token2TextError("invalid_body", `enrich takes a parsed record, not ${describe(object)}; ${cure}`);
@@ -101,7 +105,7 @@ export class Enricher {
     if (asBytes(object)) {
       throw new Token2TextError("invalid_body", "enrich takes a parsed record, not bytes; use enrichBody for bytes");
     }
-    const json = utf8.encode(toJson(object, { depth: core.depth(), bodyBytes: core.bodyBytes() }));
+    const json = utf8.encode(toJson(object, this.#bounds));
     const { body, report } = this.enrichBody(json);
     const isSame = body.length === json.length && body.every((byte, at) => byte === json[at]);
     const span = isSame ? object : withTexts(object, JSON.parse(new TextDecoder().decode(body)));

@@ -17,6 +17,8 @@ import { decodeUtf8 } from "./texts.js";
 
 /** Bytes of a tokenizer file, at most. */
 export const MAX_FILE = 256 << 20;
+/** So much of a file is given to the module at a time. */
+const PIECE = 64 << 10;
 
 /**
  * What `Tokenizer.load` does.
@@ -117,33 +119,35 @@ async function stream(source, reading, make) {
  * @param {Construct} make
  */
 async function streamInto(instance, source, reading, make) {
-  const loader = new instance.glue.LoaderCore();
+  /** @type {InstanceType<Instance["glue"]["LoaderCore"]> | undefined} */
+  let loader;
+  let total = 0;
   try {
     /** @param {Progress} progress */
     const onProgress = (progress) => {
-      if (progress.total) loader.expect(progress.total);
+      total = progress.total ?? 0;
       reading.onProgress?.(progress);
     };
     let head = new Uint8Array();
     for await (const chunk of readChunks(source, { ...reading, onProgress })) {
       if (head.length === 0) refuseHtml(chunk, source);
       if (head.length < HEAD) head = Uint8Array.from([...head, ...chunk.subarray(0, HEAD)]);
-      add(chunk, loader, instance);
+      push(chunk, (loader ??= new instance.glue.LoaderCore(total)));
     }
+    loader ??= new instance.glue.LoaderCore(0);
     return make(/** @type {Core} */ (loader.finish()), instance, sourceOf(head));
   } catch (error) {
     throw asToken2TextError(error);
   } finally {
-    loader.free();
+    loader?.free();
   }
 }
 
 /** @param {Instance} instance @param {Uint8Array} bytes @returns {Core} */
 function feed(instance, bytes) {
-  const loader = new instance.glue.LoaderCore();
+  const loader = new instance.glue.LoaderCore(bytes.length);
   try {
-    loader.expect(bytes.length);
-    add(bytes, loader, instance);
+    push(bytes, loader);
     return /** @type {Core} */ (loader.finish());
   } finally {
     loader.free();
@@ -155,14 +159,9 @@ function isOwn({ compat = "tokenizers", engine = "auto" }) {
   return compat === "tokenizers" && engine === "auto";
 }
 
-/** Through a small window, which no copy of the file is. @param {Uint8Array} bytes @param {InstanceType<Instance["glue"]["LoaderCore"]>} loader @param {Instance} instance */
-function add(bytes, loader, instance) {
-  for (let at = 0; at < bytes.length; ) {
-    const some = bytes.subarray(at, at + loader.room());
-    new Uint8Array(instance.memory.buffer, loader.space(), some.length).set(some);
-    loader.add(some.length);
-    at += some.length;
-  }
+/** Each piece is copied into the module, where no copy of the file is. @param {Uint8Array} bytes @param {InstanceType<Instance["glue"]["LoaderCore"]>} loader */
+function push(bytes, loader) {
+  for (let at = 0; at < bytes.length; at += PIECE) loader.push(bytes.subarray(at, at + PIECE));
 }
 
 /** @param {unknown} error */

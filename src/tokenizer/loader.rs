@@ -172,7 +172,7 @@ impl<'a> TokenizerLoader<'a> {
     ///
     /// Those of [`Tokenizer::load`], as soon as the bytes up to here tell.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        match &mut self.whole {
+        match self.whole() {
             Some(whole) if whole.len().saturating_add(bytes.len()) > MAX_BYTES => Err(too_large()),
             Some(whole) => {
                 whole.extend_from_slice(bytes);
@@ -187,9 +187,9 @@ impl<'a> TokenizerLoader<'a> {
     /// # Errors
     ///
     /// Those of [`Tokenizer::load`].
-    pub fn finish(self) -> Result<Tokenizer, Error> {
-        match &self.whole {
-            Some(whole) => Tokenizer::load(whole, &self.options),
+    pub fn finish(mut self) -> Result<Tokenizer, Error> {
+        match self.whole().map(std::mem::take) {
+            Some(whole) => Tokenizer::load(&whole, &self.options),
             None if self.feed.is_packed() => Tokenizer::load(self.feed.held(), &self.options),
             None => {
                 let room = room(self.feed.received);
@@ -198,16 +198,9 @@ impl<'a> TokenizerLoader<'a> {
         }
     }
 
-    /// Where the next bytes of the file can be written, for [`TokenizerLoader::advance`]. Never empty.
-    #[cfg(target_arch = "wasm32")]
-    pub(crate) fn space(&mut self) -> &mut [u8] {
-        self.feed.space()
-    }
-
-    /// Adds the bytes that were written.
-    #[cfg(target_arch = "wasm32")]
-    pub(crate) fn advance(&mut self, count: usize) -> Result<(), Error> {
-        self.feed.advance(count)
+    /// The file so far, if all of it is needed: never in a build without the general engine, which need not have the code.
+    fn whole(&mut self) -> Option<&mut Vec<u8>> {
+        if cfg!(feature = "general") { self.whole.as_mut() } else { None }
     }
 }
 

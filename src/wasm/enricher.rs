@@ -1,6 +1,7 @@
 //! `EnricherCore` and `strip`: enrichment behind the JavaScript class `Enricher`.
 
 use std::cell::RefCell;
+use std::sync::Mutex;
 
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
@@ -47,36 +48,25 @@ impl EnricherCore {
         set(&result, "report", &to_js(&report.value()));
         Ok(result.into())
     }
-
-    /// The limit of nesting.
-    pub fn depth(&self) -> usize {
-        self.options.limits.depth
-    }
-
-    /// The limit of a body.
-    #[wasm_bindgen(js_name = bodyBytes)]
-    pub fn body_bytes(&self) -> usize {
-        self.options.limits.body_bytes
-    }
 }
 
-thread_local! {
-    /// The options of the last `strip`, and what they were read from: a file is stripped line by line, and reading all
-    /// layouts takes longer than most lines do.
-    static LAST: RefCell<Option<(String, EnrichOptions)>> = const { RefCell::new(None) };
-}
+/// The options of the last `strip`, and what they were read from: a file is stripped line by line, and reading all
+/// layouts takes longer than most lines do.
+static LAST: Mutex<Option<(String, EnrichOptions)>> = Mutex::new(None);
 
 /// Takes the texts of a default enrichment out of a body again. `options` as for [`EnricherCore`], the origin as for
 /// [`EnricherCore::enrich_body`].
 #[wasm_bindgen]
 pub fn strip(body: &[u8], options: &str, content_type: &str, url: &str) -> Result<Uint8Array, JsValue> {
-    let known = LAST.take().filter(|(text, _)| text == options);
-    let last = match known {
+    let last = LAST.lock().ok().and_then(|mut last| last.take()).filter(|(text, _)| text == options);
+    let last = match last {
         Some(last) => last,
         None => (options.to_owned(), EnrichOptions::from_json(options.as_bytes()).map_err(to_js_error)?),
     };
     let origin = Origin { content_type: Some(content_type), url: Some(url) };
     let stripped = strip_from(body, &origin, &last.1).map_err(to_js_error);
-    LAST.set(Some(last));
+    if let Ok(mut place) = LAST.lock() {
+        *place = Some(last);
+    }
     stripped.map(|body| Uint8Array::from(body.as_slice()))
 }

@@ -35,47 +35,28 @@ impl TokenizerCore {
     }
 }
 
-/// Loads a tokenizer whose file comes in chunks: each is written to [`LoaderCore::space`], as much as it says there is
-/// room for, and then added.
+/// Loads a tokenizer whose file comes in chunks.
 #[wasm_bindgen]
-pub struct LoaderCore {
-    loader: RefCell<Option<TokenizerLoader<'static>>>,
-}
+pub struct LoaderCore(RefCell<Option<TokenizerLoader<'static>>>);
 
 #[wasm_bindgen]
-#[allow(clippy::new_without_default)]
 impl LoaderCore {
-    /// A loader of a file for the module's own engine, or of a packed one.
+    /// A loader of a file for the module's own engine, or of a packed one. `bytes`: how long it will be, or 0.
     #[wasm_bindgen(constructor)]
-    pub fn new() -> LoaderCore {
-        LoaderCore { loader: RefCell::new(TokenizerLoader::new(LoadOptions::default()).ok()) }
+    pub fn new(bytes: usize) -> LoaderCore {
+        let mut loader = TokenizerLoader::new(LoadOptions::default()).ok();
+        loader.iter_mut().for_each(|loader| loader.expect(bytes));
+        LoaderCore(RefCell::new(loader))
     }
 
-    /// Tells how long the file will be.
-    pub fn expect(&self, bytes: usize) {
-        if let Some(loader) = self.loader.borrow_mut().as_mut() {
-            loader.expect(bytes);
-        }
-    }
-
-    /// How many bytes can be written.
-    pub fn room(&self) -> usize {
-        self.loader.borrow_mut().as_mut().map_or(0, |loader| loader.space().len())
-    }
-
-    /// The address where they go; another one after each call.
-    pub fn space(&self) -> *const u8 {
-        self.loader.borrow_mut().as_mut().map_or(std::ptr::null(), |loader| loader.space().as_ptr())
-    }
-
-    /// Adds the bytes that were written.
-    pub fn add(&self, count: usize) -> Result<(), JsValue> {
-        self.loader.borrow_mut().as_mut().map_or(Ok(()), |loader| loader.advance(count)).map_err(to_js_error)
+    /// Adds the next bytes. They are copied: pieces of a few ten thousand are best.
+    pub fn push(&self, bytes: &[u8]) -> Result<(), JsValue> {
+        self.0.borrow_mut().as_mut().map_or(Ok(()), |loader| loader.push(bytes)).map_err(to_js_error)
     }
 
     /// The tokenizer, at the end of the file. The loader is used up.
     pub fn finish(&self) -> Result<Option<TokenizerCore>, JsValue> {
-        let loader = self.loader.borrow_mut().take();
+        let loader = self.0.borrow_mut().take();
         loader.map(TokenizerLoader::finish).transpose().map(|made| made.map(TokenizerCore::of)).map_err(to_js_error)
     }
 }

@@ -1,6 +1,6 @@
 /** What goes wrong at a backend: real clients say and do the same with the relay before it and without. */
 import assert from "node:assert/strict";
-import { before, test } from "node:test";
+import { test } from "node:test";
 import { setTimeout as delay } from "node:timers/promises";
 import { freePort } from "../integration/support/servers.js";
 import { mlflowServer } from "../integration/support/mlflow.js";
@@ -23,8 +23,8 @@ const IMPATIENT = {
   WEAVE_RETRY_MAX_ATTEMPTS: "2",
 };
 const IDS = [PROMPT.ids, ANSWER.ids];
-const { mlflow, trackio, weave, rotel } = withServers({ mlflow: mlflowServer(), trackio: new Trackio(), weave: weaveServer(), rotel: rotelServer() });
-before(async () => {
+const servers = { mlflow: mlflowServer(), trackio: new Trackio(), weave: weaveServer(), rotel: rotelServer() };
+const { mlflow, trackio, weave, rotel } = withServers(servers, async () => {
   // Of two programs at once, one would say that it makes it.
   await client(SETTINGS.mlflow(mlflow.url), "create_mlflow", "faults");
 });

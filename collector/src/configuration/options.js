@@ -77,7 +77,7 @@ export const optionsOf = (env) => [
   },
   {
     name: "workers", kind: wholeNumber(1, 256), into: "workers", group: "Work",
-    help: "threads that decode",
+    help: "threads that decode; bodies up to 8 KiB are decoded where they arrive",
   },
   {
     name: "enrich-timeout", kind: duration, into: "limits.enrichMillis", group: "Work",

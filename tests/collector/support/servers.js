@@ -6,10 +6,14 @@ import { after, before } from "node:test";
  *
  * @template {Record<string, { start: () => Promise<unknown>, dispose: () => Promise<unknown> }>} Servers
  * @param {Servers} servers By name.
+ * @param {() => Promise<void>} [prepare] Once they have started. Another `before` would not wait for this one.
  * @returns {Servers} The same.
  */
-export function withServers(servers) {
-  before(() => Promise.all(Object.values(servers).map((server) => server.start())));
+export function withServers(servers, prepare) {
+  before(async () => {
+    await Promise.all(Object.values(servers).map((server) => server.start()));
+    await prepare?.();
+  });
   after(() => Promise.all(Object.values(servers).map((server) => server.dispose())));
   return servers;
 }

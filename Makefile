@@ -49,10 +49,6 @@ tests/packaging/node_modules/.package-lock.json: tests/packaging/package.json te
 	npm ci --prefix tests/packaging
 	@touch $@
 
-tests/collector/node_modules/.package-lock.json: tests/collector/package.json tests/collector/package-lock.json | prerequisites
-	npm ci --prefix tests/collector
-	@touch $@
-
 .PHONY: tools-build tools-test tools-packaging
 tools-build: | prerequisites
 	@scripts/install-tools.sh wasm-bindgen

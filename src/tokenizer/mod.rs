@@ -2,7 +2,7 @@
 
 mod buffer;
 mod build;
-#[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
+#[cfg(any(all(test, not(target_arch = "wasm32")), all(target_arch = "wasm32", not(feature = "spans"))))]
 mod cells;
 mod chain;
 #[cfg(feature = "general")]

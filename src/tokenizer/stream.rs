@@ -3,7 +3,7 @@
 use std::ops::Deref;
 
 use super::flow::Flow;
-use super::{DecodeOptions, Tokenizer, Vocabulary, chain};
+use super::{DecodeOptions, Tokenizer, chain};
 use crate::json::lossy;
 
 /// Decodes ids that arrive in parts. What it has given never changes: all that it gives is, put together, the text that
@@ -78,12 +78,12 @@ impl<T: Deref<Target = Tokenizer>> TextStream<T> {
 
     /// Whether the text that is held back and that of the ids might take more than so many bytes: asked before memory is
     /// taken.
-    #[cfg_attr(not(target_arch = "wasm32"), expect(dead_code))]
+    #[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
     pub(crate) fn may_exceed(&self, ids: &[u32], most: usize) -> bool {
         let held = match &self.tokenizer.vocabulary {
             // Each byte may become U+FFFD.
-            Vocabulary::Table(_) => self.held().saturating_mul(3),
-            Vocabulary::Chain(chain) => chain.held_bound(self.held()),
+            super::Vocabulary::Table(_) => self.held().saturating_mul(3),
+            super::Vocabulary::Chain(chain) => chain.held_bound(self.held()),
         };
         self.tokenizer.may_exceed(ids, most.saturating_sub(held))
     }

@@ -293,7 +293,7 @@ impl Table {
 }
 
 /// What cells are made of.
-#[cfg(any(test, all(target_arch = "wasm32", not(feature = "spans"))))]
+#[cfg(any(all(test, not(target_arch = "wasm32")), all(target_arch = "wasm32", not(feature = "spans"))))]
 impl Table {
     /// Whether a token differs where it comes first.
     pub fn is_positional(&self) -> bool {

@@ -76,7 +76,6 @@ impl Chain {
         *out = flow.text;
     }
 
-    /// The most bytes that so many which were held back take at any step.
     #[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
     pub fn held_bound(&self, held: usize) -> usize {
         most_bytes(self.steps.as_deref(), held, held)

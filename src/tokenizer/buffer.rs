@@ -87,12 +87,6 @@ impl Buffer {
     }
 }
 
-impl From<Vec<u8>> for Buffer {
-    fn from(bytes: Vec<u8>) -> Buffer {
-        Buffer { len: bytes.len(), bytes }
-    }
-}
-
 #[inline(never)]
 fn copy(from: &[u8], to: &mut [u8], len: usize) {
     if let (Some(from), Some(to)) = (from.get(..len), to.get_mut(..len)) {

@@ -35,10 +35,13 @@ const UNITS: usize = 7;
 /// What a token gives: up to fifteen bytes of ASCII, or that are no text by themselves; or seven units of UTF-16.
 type Cell = [u8; CELL];
 
-/// A text, and what makes the next one fast: sixteen bytes for each id of the vocabulary, once something was decoded.
+/// A text, and what makes the next one fast: sixteen bytes for each id of the vocabulary, once so much was decoded that
+/// it is worth touching them all.
 #[derive(Debug, Default)]
 pub(crate) struct Cells {
     cells: Vec<Cell>,
+    /// How many ids were decoded before there were cells.
+    count: usize,
     /// The text up to `len`, and behind it anything.
     text: Vec<u8>,
     len: usize,
@@ -49,7 +52,7 @@ pub(crate) struct Cells {
 
 impl Tokenizer {
     /// Decodes to ASCII or, as is told, to UTF-16 in little endian, the fastest way; `None` if there is none for this
-    /// tokenizer or so many ids.
+    /// tokenizer or so many ids, or not yet.
     pub(crate) fn decode_cells<'a>(
         &self,
         ids: &[u32],
@@ -58,7 +61,8 @@ impl Tokenizer {
     ) -> Option<(&'a [u8], bool)> {
         match &self.vocabulary {
             Vocabulary::Table(table) if !self.cleans_up && !self.may_exceed(ids, MOST_BYTES) => {
-                Some(cells.decode(table, ids, options))
+                cells.count = cells.count.saturating_add(ids.len());
+                (cells.count >= table.near).then(|| cells.decode(table, ids, options))
             }
             _ => None,
         }

@@ -98,8 +98,9 @@ impl Feed {
     }
 
     /// What is left in the window at the end of the file.
-    fn held(&self) -> &[u8] {
-        self.window.get(..self.held).unwrap_or_default()
+    fn into_held(mut self) -> Vec<u8> {
+        self.window.truncate(self.held);
+        self.window
     }
 
     fn is_packed(&self) -> bool {
@@ -190,7 +191,7 @@ impl<'a> TokenizerLoader<'a> {
     pub fn finish(mut self) -> Result<Tokenizer, Error> {
         match self.whole().map(std::mem::take) {
             Some(whole) => Tokenizer::load(&whole, &self.options),
-            None if self.feed.is_packed() => Tokenizer::load(self.feed.held(), &self.options),
+            None if self.feed.is_packed() => Tokenizer::load_packed(self.feed.into_held(), &self.options),
             None => {
                 let room = room(self.feed.received);
                 Tokenizer::read(self.feed.finish()?, &[], &self.options, room)

@@ -179,15 +179,27 @@ impl Tokenizer {
     /// are to be read in another way than they were packed.
     pub fn load(bytes: &[u8], options: &LoadOptions<'_>) -> Result<Tokenizer, Error> {
         options.asks_general()?;
-        let room = room(bytes.len());
-        if let Some(content) = packed::content(bytes)? {
-            if options.compat != Compat::Tokenizers || options.config.is_some() {
-                let what = "a packed tokenizer already holds its reading; leave out `compat` and `config`, or load its tokenizer.json";
-                return Err(Error::new(ErrorCode::InvalidOptions, what));
-            }
-            return packed::read(content, options.engine, room);
+        if packed::is_one(bytes) {
+            return Tokenizer::load_packed(bytes.to_vec(), options);
         }
-        Tokenizer::read(loader::read(bytes)?, bytes, options, room)
+        Tokenizer::read(loader::read(bytes)?, bytes, options, room(bytes.len()))
+    }
+
+    /// Loads a packed tokenizer out of its bytes without a copy of them.
+    fn load_packed(file: Vec<u8>, options: &LoadOptions<'_>) -> Result<Tokenizer, Error> {
+        if options.compat != Compat::Tokenizers || options.config.is_some() {
+            let what = "a packed tokenizer already holds its reading; leave out `compat` and `config`, or load its tokenizer.json";
+            return Err(Error::new(ErrorCode::InvalidOptions, what));
+        }
+        let room = room(file.len());
+        packed::read(file, options.engine, room)
+    }
+
+    /// The same as [`Tokenizer::load`] of bytes that nobody else needs.
+    #[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
+    pub(crate) fn load_owned(bytes: Vec<u8>, options: &LoadOptions<'_>) -> Result<Tokenizer, Error> {
+        options.asks_general()?;
+        if packed::is_one(&bytes) { Tokenizer::load_packed(bytes, options) } else { Tokenizer::load(&bytes, options) }
     }
 
     /// What becomes of a file that was read; its bytes matter only where the options ask for the general engine.

@@ -9,10 +9,9 @@ mod steps;
 #[cfg(test)]
 mod tests;
 
-use super::buffer::Buffer;
 use super::chain::{Chain, has_regex};
 use super::spec::{Contents, Word};
-use super::table::{BYTE, PARTIAL, PRESENT, SPECIAL, Slot, Table, WIDE};
+use super::table::{BYTE, PARTIAL, PRESENT, SPECIAL, Slot, Table};
 use super::{Engine, Tokenizer, Vocabulary, invalid, limit_exceeded};
 use crate::Error;
 use forms::{Forms, Written};
@@ -39,10 +38,12 @@ pub(super) fn is_one(bytes: &[u8]) -> bool {
 /// The SHA-256 of a file.
 pub(super) type Sha256 = [u8; 32];
 
-/// What the checksum is about; `None` if the bytes are no packed tokenizer.
-pub(super) fn content(bytes: &[u8]) -> Result<Option<&[u8]>, Error> {
-    let Some(rest) = bytes.strip_prefix(&MAGIC) else { return Ok(None) };
-    let mut parts = Parts::new(rest);
+/// A tokenizer from its packed form, whose bytes it keeps: the forms of its tokens stay where they are. `room` is what
+/// its tokens may take.
+#[inline(never)]
+pub(super) fn read(file: Vec<u8>, engine: Engine, room: usize) -> Result<Tokenizer, Error> {
+    let mut parts = Parts::new(&file);
+    parts.take(MAGIC.len());
     let format = parts.number();
     if !parts.damaged && format != FORMAT {
         let which = if format > FORMAT { "a newer" } else { "an older" };
@@ -54,13 +55,6 @@ pub(super) fn content(bytes: &[u8]) -> Result<Option<&[u8]>, Error> {
     if sum != checksum(parts.rest).to_le_bytes() {
         return Err(damaged());
     }
-    Ok(Some(parts.rest))
-}
-
-/// A tokenizer from the content of its packed form. `room` is what its tokens may take.
-#[inline(never)]
-pub(super) fn read(content: &[u8], engine: Engine, room: usize) -> Result<Tokenizer, Error> {
-    let mut parts = Parts::new(content);
     let source: Sha256 = parts.take(32).first_chunk().copied().unwrap_or_default();
     let (kind, cleans_up) = (parts.number(), parts.number() != 0);
     let decoder = parts.text().to_owned();
@@ -73,20 +67,20 @@ pub(super) fn read(content: &[u8], engine: Engine, room: usize) -> Result<Tokeni
     let mut table = Table { has_runs: kind == RUNS, ..Table::default() };
     read_table(&mut parts, other, room, &mut table)?;
     special_tokens.iter().for_each(|&(id, _)| table.set_special(id));
+    let steps = if kind == CHAIN { Some(steps::read(&mut parts)?) } else { None };
+    if parts.damaged || !parts.rest.is_empty() || kind > CHAIN {
+        return Err(damaged());
+    }
+    table.bytes = file;
     let mut is_general = engine == Engine::General;
     let vocabulary = if kind <= RUNS {
         Vocabulary::Table(table)
     } else {
-        let steps = if kind == CHAIN { Some(steps::read(&mut parts)?) } else { None };
-        parts.damaged |= kind > CHAIN;
-        let chain = Chain { words: words(table, &mut parts.damaged), steps };
+        let chain = Chain { words: words(table)?, steps };
         chain.check(room)?;
         is_general |= has_regex(chain.steps.as_deref());
         Vocabulary::Chain(chain)
     };
-    if parts.damaged || !parts.rest.is_empty() {
-        return Err(damaged());
-    }
     let mut tokenizer = Tokenizer::new(vocabulary, cleans_up, decoder, special_tokens, is_general);
     tokenizer.info.source_sha256 = Some(source).filter(|source| *source != Sha256::default());
     Ok(tokenizer)
@@ -140,13 +134,13 @@ fn read_table(parts: &mut Parts<'_>, other: u64, room: usize, table: &mut Table)
     if normal.codes.len().saturating_mul(2 * size_of::<Slot>()) > room {
         return Err(limit_exceeded("the packed tokenizer has more ids than its bytes account for"));
     }
-    table.bytes.reserve_exact(normal.len() + first.len() + WIDE);
-    for buffer in normal.buffers.iter().chain(&first.buffers) {
-        table.bytes.extend_from_slice(buffer);
-    }
-    let is_sound = normal.fill(&table.bytes, 0, other, &[], &mut table.slots)
-        && first.fill(&table.bytes, normal.len(), other, &table.slots, &mut table.first);
-    parts.damaged |= !is_sound || !table.restore();
+    let sound = normal.fill(other, &[], &mut table.slots).and_then(|(count, longest)| {
+        let (_, longest_first) = first.fill(other, &table.slots, &mut table.first)?;
+        (table.count, table.longest_first) = (count, longest_first);
+        table.longest = longest.saturating_add(longest_first);
+        Some(())
+    });
+    parts.damaged |= sound.is_none() || !table.restore();
     Ok(())
 }
 
@@ -170,18 +164,20 @@ fn write_table(table: &Table, out: &mut Vec<u8>) {
 }
 
 /// The tokens of a chain, all of which are texts.
-fn words(table: Table, damaged: &mut bool) -> Contents {
+fn words(table: Table) -> Result<Contents, Error> {
     let mut words = Contents::default();
     for (at, slot) in table.slots.iter().enumerate() {
-        *damaged |= slot.has(PARTIAL);
+        if slot.has(PARTIAL) {
+            return Err(damaged());
+        }
         if slot.has(PRESENT) {
             let far = table.far.get(at.wrapping_sub(table.near)).copied();
-            let (start, len) = (slot.start() as u32, slot.len() as u32);
+            let (start, len) = (words.buffer.len() as u32, slot.len() as u32);
+            words.buffer.push(table.form(*slot));
             words.list.push(Word { id: far.unwrap_or(at as u32), start, len, special: slot.has(SPECIAL) });
         }
     }
-    words.buffer = Buffer::from(table.bytes);
-    words
+    Ok(words)
 }
 
 /// A quick sum of bytes that finds damage, not intent: two sums of eight bytes at a time, each over every other word, so

@@ -62,7 +62,7 @@ impl Slot {
     }
 
     /// The most bytes of text.
-    fn most(self) -> usize {
+    pub fn most(self) -> usize {
         if self.has(PARTIAL) { self.len() * 3 } else { self.len() }
     }
 }
@@ -70,7 +70,7 @@ impl Slot {
 /// A vocabulary, decoded.
 #[derive(Debug, Default)]
 pub(super) struct Table {
-    /// The bytes of all tokens, and then `WIDE` zeros, so that every token can be read in whole pieces.
+    /// Among others, the bytes of all tokens, and behind nearly each of them `WIDE` others: so it is read in whole pieces.
     pub bytes: Vec<u8>,
     /// The tokens with small ids, at their ids; then the others, in the order of `far`.
     pub slots: Vec<Slot>,
@@ -100,7 +100,7 @@ impl Table {
         let ascends = self.far.is_sorted_by(|id, next| id < next);
         let near = self.slots.len().checked_sub(self.far.len());
         self.near = near.unwrap_or_default();
-        self.finish();
+        self.add_steps();
         let is_apart = self.far.first().is_none_or(|&id| id as usize >= self.near);
         let has_first = self.first.is_empty() || self.first.len() == self.slots.len();
         near.is_some() && ascends && is_apart && has_first
@@ -114,6 +114,11 @@ impl Table {
         let (count, longest) = weigh(&self.slots);
         self.count = count;
         self.longest = longest.saturating_add(longest_first);
+        self.add_steps();
+    }
+
+    /// Adds the steps that are left.
+    fn add_steps(&mut self) {
         if self.has_runs {
             self.steps.push(Step::ByteFallback);
         }

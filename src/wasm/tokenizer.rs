@@ -65,7 +65,7 @@ impl LoaderCore {
 impl TokenizerCore {
     /// Loads a tokenizer.json, or what [`TokenizerCore::pack`] gave. `options` is JSON: `compat`, `config` (text of tokenizer_config.json), `engine`.
     #[wasm_bindgen(constructor)]
-    pub fn new(bytes: &[u8], options: &str) -> Result<TokenizerCore, JsValue> {
+    pub fn new(bytes: Vec<u8>, options: &str) -> Result<TokenizerCore, JsValue> {
         load(bytes, options).map(TokenizerCore::of).map_err(to_js_error)
     }
 
@@ -143,10 +143,10 @@ impl TokenizerCore {
 /// Most bytes of one decode: beyond them the memory of a WebAssembly instance runs out, which ends it.
 const MOST_BYTES: usize = 1 << 30;
 
-fn load(bytes: &[u8], options: &str) -> Result<Tokenizer, Error> {
+fn load(bytes: Vec<u8>, options: &str) -> Result<Tokenizer, Error> {
     // No scanner, which a packed tokenizer does not need either.
     if options == "{}" {
-        return Tokenizer::from_json(bytes);
+        return Tokenizer::load_owned(bytes, &LoadOptions::default());
     }
     let mut json = parse(options.as_bytes(), "options", ErrorCode::InvalidOptions)?;
     let mut object = Object::open(&mut json, Json::ROOT, "options", ErrorCode::InvalidOptions);
@@ -160,5 +160,5 @@ fn load(bytes: &[u8], options: &str) -> Result<Tokenizer, Error> {
         config: config.as_ref().map(String::as_bytes),
         engine: [Engine::Auto, Engine::General][engine],
     };
-    Tokenizer::load(bytes, &options)
+    Tokenizer::load_owned(bytes, &options)
 }

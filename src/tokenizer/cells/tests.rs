@@ -55,11 +55,22 @@ fn what_is_longer_than_a_window_stands_behind_what_came_before() {
     let tokenizer = Tokenizer::from_json(json.as_bytes()).expect("a tokenizer");
     for ids in [vec![0, 1], vec![0, 1, 0, 1, 0], vec![0, 3], vec![0, 1, 2, 1, 3, 0], vec![2, 3, 3, 3, 2]] {
         let options = DecodeOptions::default();
-        let mut cells = Cells::default();
+        let mut cells = Cells { count: 4, ..Cells::default() };
         let (text, is_utf16) = tokenizer.decode_cells(&ids, options, &mut cells).expect("a table");
         let expected = tokenizer.decode(&ids, options);
         let units: Vec<u8> = expected.encode_utf16().flat_map(u16::to_le_bytes).collect();
         assert!(text == if is_utf16 { &units } else { expected.as_bytes() }, "{ids:?}");
+    }
+}
+
+#[test]
+fn cells_are_made_once_as_many_ids_were_decoded_as_there_are() {
+    let json = br#"{"decoder":{"type":"Fuse"},"model":{"type":"BPE","merges":[],"vocab":{"a":0,"b":1,"c":2,"d":3}}}"#;
+    let tokenizer = Tokenizer::from_json(json).expect("a tokenizer");
+    let mut cells = Cells::default();
+    for (ids, text) in [(&[0, 1, 2][..], None), (&[], None), (&[3], Some("d")), (&[], Some(""))] {
+        let decoded = tokenizer.decode_cells(ids, DecodeOptions::default(), &mut cells);
+        assert_eq!(decoded, text.map(|text| (text.as_bytes(), false)), "{ids:?}");
     }
 }
 

@@ -4,6 +4,8 @@
 //! each is UTF-8 after one pass over all, of which the one over ASCII is quick. The loops work through pieces, one call
 //! for each: V8 compiles a function well only once it is called again.
 
+use std::ops::Range;
+
 use super::parts::{Parts, bytes, numbers};
 use crate::tokenizer::table::{BYTE, PARTIAL, PRESENT, Slot};
 use crate::tokenizer::utf8;
@@ -24,9 +26,11 @@ const LONG: u8 = 63;
 
 /// Forms as they stand in a packed tokenizer: a buffer for each kind but the first.
 pub(super) struct Forms<'a> {
+    file: &'a [u8],
     pub codes: &'a [u8],
     longs: &'a [[u8; 4]],
-    pub buffers: [&'a [u8]; 3],
+    /// Where in the file.
+    buffers: [Range<usize>; 3],
 }
 
 /// Goes through codes, and says where each form is. `damaged` counts only after the last one.
@@ -37,29 +41,33 @@ pub(super) struct Walk<'a> {
     other: u64,
     /// Where the next form of each kind begins; the first has none.
     at: [u64; 4],
+    /// How many forms there are, and the most bytes of text that one has.
+    count: usize,
+    longest: usize,
     damaged: bool,
 }
 
 impl<'a> Forms<'a> {
     pub fn read(parts: &mut Parts<'a>) -> Forms<'a> {
         let (codes, longs) = (parts.bytes(), parts.numbers());
-        let (ascii, text, others) = (parts.bytes(), parts.bytes(), parts.bytes());
-        parts.damaged |= !ascii.is_ascii() || utf8::whole(text) != (text.len(), false);
-        Forms { codes, longs, buffers: [ascii, text, others] }
+        let mut buffers = [0..0, 0..0, 0..0];
+        for (place, buffer) in buffers.iter_mut().enumerate() {
+            let bytes = parts.bytes();
+            // ASCII too: for one more function V8 would compile it anew.
+            parts.damaged |= place < 2 && utf8::whole(bytes) != (bytes.len(), false);
+            *buffer = parts.at() - bytes.len()..parts.at();
+        }
+        Forms { file: parts.file, codes, longs, buffers }
     }
 
-    /// The bytes of all of them.
-    pub fn len(&self) -> usize {
-        self.buffers.iter().map(|buffer| buffer.len()).sum()
-    }
-
-    /// Appends the slots of all forms, whose bytes stand among others from `start` on. `other` are the flags of what is no
-    /// text; `normal` are the slots of the normal forms where these are others. False after damage.
-    pub fn fill(&self, bytes: &[u8], start: usize, other: u64, normal: &[Slot], slots: &mut Vec<Slot>) -> bool {
-        let [ascii, text, others] = self.buffers.map(|buffer| buffer.len() as u64);
-        let at = [0, start as u64, start as u64 + ascii, start as u64 + ascii + text];
-        let ends = [0, at[1] + ascii, at[2] + text, at[3] + others];
-        let mut walk = Walk { longs: self.longs, bytes, other, at, damaged: false };
+    /// Appends the slots of all forms. `other` are the flags of what is no text; `normal` are the slots of the normal forms
+    /// where these are others. Gives how many there are, and the most bytes of text that one has; nothing after damage.
+    pub fn fill(&self, other: u64, normal: &[Slot], slots: &mut Vec<Slot>) -> Option<(usize, usize)> {
+        let [ascii, text, others] = &self.buffers;
+        let at = [0, ascii.start as u64, text.start as u64, others.start as u64];
+        let ends = [0, ascii.end as u64, text.end as u64, others.end as u64];
+        let (longs, bytes) = (self.longs, self.file);
+        let mut walk = Walk { longs, bytes, other, at, count: 0, longest: 0, damaged: false };
         slots.reserve_exact(self.codes.len());
         let mut normal = normal.chunks(CODES);
         let mut piece = [Slot::default(); CODES];
@@ -68,7 +76,8 @@ impl<'a> Forms<'a> {
             slots.extend_from_slice(piece.get(..codes.len()).unwrap_or_default());
         }
         // A form for every byte, and no form without its bytes.
-        !walk.damaged && walk.longs.is_empty() && walk.at == ends
+        let is_whole = !walk.damaged && walk.longs.is_empty() && walk.at == ends;
+        is_whole.then_some((walk.count, walk.longest))
     }
 }
 
@@ -101,34 +110,33 @@ impl Walk<'_> {
         self.damaged |= len > 0 && flags & PARTIAL == 0 && splits(self.bytes, start as u64);
         let slot = Slot::new(start, len, flags);
         self.damaged |= slot.is_none();
-        slot.unwrap_or_default()
+        let slot = slot.unwrap_or_default();
+        self.count += usize::from(slot.has(PRESENT));
+        self.longest = self.longest.max(slot.most());
+        slot
     }
 
     /// Short texts, which most forms are, without a call for each.
     #[inline(never)]
     fn fill(&mut self, codes: &[u8], normal: &[Slot], slots: &mut [Slot]) {
-        let (bytes, mut damaged) = (self.bytes, false);
-        let [_, mut ascii, mut text, _] = self.at;
-        let mut at = 0;
+        let bytes = self.bytes;
+        let (mut at, mut longest, mut damaged) = (0, 0, false);
         while let (Some(&code), Some(slot)) = (codes.get(at), slots.get_mut(at)) {
             let len = u64::from(code & LONG);
-            let start = if (ASCII << 6..ASCII << 6 | LONG).contains(&code) {
-                &mut ascii
-            } else if (TEXT << 6..TEXT << 6 | LONG).contains(&code) {
-                damaged |= len > 0 && splits(bytes, text);
-                &mut text
+            // Of the kinds the two in the middle.
+            if code.wrapping_add(ASCII << 6) >= TEXT << 6 && len < LONG.into() {
+                let place = &mut self.at[usize::from(code >> 6)];
+                damaged |= len > 0 && splits(bytes, *place);
+                *slot = Slot(*place | len << 32 | PRESENT << 56);
+                *place += len;
+                longest = len.max(longest);
+                self.count += 1;
             } else {
-                self.at = [0, ascii, text, self.at[3]];
                 *slot = self.slot(code, normal.get(at).copied().unwrap_or_default());
-                [_, ascii, text, _] = self.at;
-                at += 1;
-                continue;
-            };
-            *slot = Slot(*start | len << 32 | PRESENT << 56);
-            *start += len;
+            }
             at += 1;
         }
-        self.at = [0, ascii, text, self.at[3]];
+        self.longest = self.longest.max(longest as usize);
         self.damaged |= damaged;
     }
 }

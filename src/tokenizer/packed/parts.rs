@@ -2,13 +2,19 @@
 
 /// What is left of a packed tokenizer. After damage everything reads as nothing, so one look at the end is enough.
 pub(super) struct Parts<'a> {
+    pub file: &'a [u8],
     pub rest: &'a [u8],
     pub damaged: bool,
 }
 
 impl<'a> Parts<'a> {
-    pub fn new(rest: &'a [u8]) -> Parts<'a> {
-        Parts { rest, damaged: false }
+    pub fn new(file: &'a [u8]) -> Parts<'a> {
+        Parts { file, rest: file, damaged: false }
+    }
+
+    /// How many bytes were taken.
+    pub fn at(&self) -> usize {
+        self.file.len() - self.rest.len()
     }
 
     #[inline(never)]

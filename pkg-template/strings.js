@@ -1,60 +1,97 @@
-/** Short runs of ids as the strings of their tokens, put together without a call into WebAssembly. */
+/**
+ * Short runs of ids as the strings of their tokens, put together without a call into WebAssembly.
+ *
+ * Strings are in a list by id, each kept when it was first needed; there is nothing at what is no id. The list has no holes,
+ * which V8 would look for elsewhere.
+ */
+import { hasSlices } from "./texts.js";
 
+/** @typedef {(string | Alone | undefined)[]} Strings */
+
+/** Most ids of a run that is put together; more are decoded faster in WebAssembly, whose texts become strings the fastest in Node. */
+export const SHORT = hasSlices ? 8 : 16;
 /** Ids from here on have no place. */
 const END = 1 << 20;
-/** Places are made by so many. */
-const PAGE = 1 << 10;
 
 /** A string that a token is only when no other is beside it. */
-export class Alone {
+class Alone {
   /** @param {string} string */
   constructor(string) {
     this.string = string;
   }
 }
 
-/** The strings of tokens, by id: at most 2^20, each kept when it was first needed. */
-export class Strings {
-  /** @type {(string | Alone | undefined)[][]} */
-  #pages = [];
+/**
+ * The text of a short run; undefined if a string is not here, or something is no id. Lists of the two most frequent kinds are taken,
+ * each by code of its own as far as one id: V8 then knows what it reads.
+ *
+ * @param {Strings} strings
+ * @param {unknown} ids
+ * @returns {string | undefined}
+ */
+export function textOf(strings, ids) {
+  return ArrayBuffer.isView(ids) ? ofWords(strings, /** @type {Uint32Array} */ (ids)) : ofNumbers(strings, ids);
+}
 
-  /**
-   * The text of the ids; undefined if a string is not here, or something is no id.
-   *
-   * @param {ArrayLike<unknown>} ids
-   * @returns {string | undefined}
-   */
-  join(ids) {
-    const first = this.#at(ids[0]);
-    if (ids.length === 1) return typeof first === "object" ? first.string : first;
-    if (typeof first !== "string") return undefined;
-    let text = first;
-    for (let i = 1; i < ids.length; i++) {
-      const string = this.#at(ids[i]);
-      if (typeof string !== "string") return undefined;
-      text += string;
-    }
-    return text;
-  }
+/** @param {Strings} strings @param {Uint32Array} ids */
+function ofWords(strings, ids) {
+  const count = ids.length;
+  if (!(ids instanceof Uint32Array)) return undefined;
+  return count === 1 ? alone(strings[ids[0]]) : join(strings, ids, count);
+}
 
-  /** @param {unknown} id */
-  #at(id) {
-    return typeof id === "number" && id >>> 0 === id ? this.#pages[id >>> 10]?.[id & (PAGE - 1)] : undefined;
-  }
+/** @param {Strings} strings @param {unknown} ids */
+function ofNumbers(strings, ids) {
+  if (!Array.isArray(ids)) return undefined;
+  const count = ids.length;
+  return count === 1 ? alone(at(strings, ids[0])) : join(strings, ids, count);
+}
 
-  /**
-   * Keeps the strings of ids that nobody asked about before.
-   *
-   * @param {ArrayLike<number | bigint>} ids
-   * @param {(id: number) => string | Alone} stringOf
-   */
-  learn(ids, stringOf) {
-    for (let i = 0; i < ids.length; i++) {
-      const id = Number(ids[i]);
-      if (id >= END) continue;
-      const page = (this.#pages[id >>> 10] ??= new Array(PAGE).fill(undefined));
-      const at = id & (PAGE - 1);
-      if (page[at] === undefined) page[at] = stringOf(id);
-    }
+/** @param {string | Alone | undefined} string */
+function alone(string) {
+  return typeof string === "object" ? string.string : string;
+}
+
+/**
+ * Two by two: what was strung together in fewer steps is made one the faster when it is read.
+ *
+ * @param {Strings} strings
+ * @param {ArrayLike<unknown>} ids
+ * @param {number} count
+ */
+function join(strings, ids, count) {
+  if (count === 0 || count > SHORT) return undefined;
+  let i = count & 1;
+  let text = i === 1 ? at(strings, ids[0]) : "";
+  if (typeof text !== "string") return undefined;
+  for (; i < count; i += 2) {
+    const one = at(strings, ids[i]);
+    const other = at(strings, ids[i + 1]);
+    if (typeof one !== "string" || typeof other !== "string") return undefined;
+    text += one + other;
   }
+  return text;
+}
+
+/** @param {Strings} strings @param {unknown} id */
+function at(strings, id) {
+  return typeof id === "number" ? strings[id] : undefined;
+}
+
+/** Whether the string of an id could be kept, and is not. @param {Strings} strings @param {number} id */
+export function lacks(strings, id) {
+  return id < END && strings[id] === undefined;
+}
+
+/**
+ * @param {Strings} strings
+ * @param {number} id
+ * @param {string} string What the token is alone.
+ * @param {boolean} isWhole Whether it is the same beside others.
+ */
+export function keep(strings, id, string, isWhole) {
+  while (strings.length <= id) strings.push(undefined);
+  // By way of JSON, for what a browser's TextDecoder gives lies outside of V8's heap, and is put together slowly.
+  const own = /** @type {string} */ (JSON.parse(JSON.stringify(string)));
+  strings[id] = isWhole ? own : new Alone(own);
 }

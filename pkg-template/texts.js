@@ -14,7 +14,7 @@ const utf16 = new TextDecoder("utf-16le", { ignoreBOM: true });
  *
  * @typedef {{ latin1Slice(start: number, end: number): string, ucs2Slice(start: number, end: number): string }} Slices
  */
-const hasSlices = isNode() && ["latin1Slice", "ucs2Slice"].every((name) => typeof Reflect.get(Buffer.prototype, name) === "function");
+export const hasSlices = isNode() && ["latin1Slice", "ucs2Slice"].every((name) => typeof Reflect.get(Buffer.prototype, name) === "function");
 
 /** Deno and Bun, which pass for Node, have these functions in JavaScript, or other strings. */
 function isNode() {

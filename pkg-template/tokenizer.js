@@ -7,7 +7,7 @@ import { checkOptions } from "./options.js";
 import { fromHex } from "./packed.js";
 import { unpackPieces } from "./pieces.js";
 import { TextStream } from "./stream.js";
-import { Alone, Strings } from "./strings.js";
+import { SHORT, keep, lacks, textOf } from "./strings.js";
 import { Memory, decodeUtf8 } from "./texts.js";
 
 /** @typedef {import("./ids.js").TokenIds} TokenIds */
@@ -63,8 +63,6 @@ const MAX_BYTES = 2 ** 30;
 const TOO_MANY = 2 ** 32 - 1;
 /** What the core adds to the form of a text that one id gives wherever it stands. */
 const WHOLE = 4;
-/** Most ids of a run for which strings are put together; more are decoded faster in WebAssembly. */
-const SHORT = 6;
 /** Room is made for so many ids at first. */
 const LEAST_ROOM = 1024;
 const CREATE = Symbol("create");
@@ -90,9 +88,10 @@ export class Tokenizer {
   /** @type {TokenizerInfo | undefined} */
   #info;
   #memory;
-  /** Of all tokens, and without those that are skipped. */
-  #strings = new Strings();
-  #shown = new Strings();
+  /** Of all tokens, and without those that are skipped. @type {import("./strings.js").Strings} */
+  #strings = [];
+  /** @type {import("./strings.js").Strings} */
+  #shown = [];
   /** How many ids there is room for in the memory, and where, in words: behind the two words of a result. */
   #room = 0;
   #start = 0;
@@ -157,7 +156,7 @@ export class Tokenizer {
    * @returns {string}
    */
   decode(ids, options) {
-    return this.#text(ids, skips(options));
+    return this.#text(ids, options === undefined ? false : skips(options));
   }
 
   /**
@@ -285,6 +284,7 @@ export class Tokenizer {
     this.#core?.free();
     this.#copy?.free();
     this.#core = this.#copy = undefined;
+    this.#strings = this.#shown = [];
   }
 
   [Symbol.dispose]() {
@@ -293,18 +293,20 @@ export class Tokenizer {
 
   /** @param {TokenIds} ids @param {boolean} skip */
   #text(ids, skip) {
-    this.#alive();
-    if (countIds(ids) > SHORT) return this.#read(ids, skip);
-    return (skip ? this.#shown : this.#strings).join(ids) ?? this.#learn(ids, skip);
+    const strings = skip ? this.#shown : this.#strings;
+    return textOf(strings, ids) ?? this.#learn(ids, skip, strings);
   }
 
-  /** The text of a short run, whose strings are kept for the next one. @param {TokenIds} ids @param {boolean} skip */
-  #learn(ids, skip) {
+  /** The text of a run, the strings of a short one kept for the next. @param {TokenIds} ids @param {boolean} skip @param {import("./strings.js").Strings} strings */
+  #learn(ids, skip, strings) {
     const text = this.#read(ids, skip);
-    (skip ? this.#shown : this.#strings).learn(ids, (id) => {
-      const string = this.#read([id], skip);
-      return this.#memory.words[this.#start + 1] & WHOLE ? string : new Alone(string);
-    });
+    if (ids.length > SHORT) return text;
+    for (let i = 0; i < ids.length; i++) {
+      const id = Number(ids[i]);
+      if (!lacks(strings, id)) continue;
+      const string = ids.length === 1 ? text : this.#read([id], skip);
+      keep(strings, id, string, (this.#memory.words[this.#start + 1] & WHOLE) !== 0);
+    }
     return text;
   }
 

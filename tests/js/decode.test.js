@@ -93,14 +93,16 @@ test("too many ids are refused before memory is taken", () => {
 
 test("without what only Node has, as in browsers, texts are the same", () => {
   const main = new URL("../../pkg/node.js", import.meta.url).href;
+  // Of every number of ids that may be put together there, and some more.
+  const texts = [...TEXTS, ...Array.from({ length: 20 }, (_, count) => "abcdefghijklmnopqrst".slice(0, count))];
   const script = `
     delete Buffer.prototype.ucs2Slice;
     const { Tokenizer } = await import(${JSON.stringify(main)});
     const tokenizer = Tokenizer.fromBytes(new TextEncoder().encode(${JSON.stringify(JSON.stringify(byteLevel()))}));
-    const texts = ${JSON.stringify(TEXTS.map(byteIds))}.map((ids) => tokenizer.decode(ids));
+    const texts = ${JSON.stringify(texts.map(byteIds))}.map((ids) => (tokenizer.decode(ids), tokenizer.decode(Uint32Array.from(ids))));
     process.stdout.write(JSON.stringify(texts));`;
   const output = execFileSync(process.execPath, ["--input-type=module", "--eval", script], { encoding: "utf8" });
-  assert.deepEqual(JSON.parse(output), TEXTS);
+  assert.deepEqual(JSON.parse(output), texts);
   const tokenizer = make();
-  for (const text of TEXTS) assert.equal(tokenizer.decode(byteIds(text)), text);
+  for (const text of [...texts, ...texts]) assert.equal(tokenizer.decode(byteIds(text)), text);
 });

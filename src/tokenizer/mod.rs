@@ -198,8 +198,15 @@ impl Tokenizer {
     /// The same as [`Tokenizer::load`] of bytes that nobody else needs.
     #[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
     pub(crate) fn load_owned(bytes: Vec<u8>, options: &LoadOptions<'_>) -> Result<Tokenizer, Error> {
-        options.asks_general()?;
-        if packed::is_one(&bytes) { Tokenizer::load_packed(bytes, options) } else { Tokenizer::load(&bytes, options) }
+        let mut loader = TokenizerLoader::new(*options)?;
+        if packed::is_one(&bytes) {
+            return Tokenizer::load_packed(bytes, options);
+        }
+        if cfg!(feature = "general") {
+            return Tokenizer::load(&bytes, options);
+        }
+        loader.push(&bytes)?;
+        loader.finish()
     }
 
     /// What becomes of a file that was read; its bytes matter only where the options ask for the general engine.

@@ -40,9 +40,18 @@ pub(super) type Sha256 = [u8; 32];
 
 /// A tokenizer from its packed form, whose bytes it keeps: the forms of its tokens stay where they are. `room` is what
 /// its tokens may take.
-#[inline(never)]
 pub(super) fn read(file: Vec<u8>, engine: Engine, room: usize) -> Result<Tokenizer, Error> {
-    let mut parts = Parts::new(&file);
+    let mut tokenizer = read_parts(&file, engine, room)?;
+    if let Vocabulary::Table(table) = &mut tokenizer.vocabulary {
+        table.bytes = file;
+    }
+    Ok(tokenizer)
+}
+
+/// The tokenizer without the bytes of its table.
+#[inline(never)]
+fn read_parts(file: &[u8], engine: Engine, room: usize) -> Result<Tokenizer, Error> {
+    let mut parts = Parts::new(file);
     parts.take(MAGIC.len());
     let format = parts.number();
     if !parts.damaged && format != FORMAT {
@@ -67,20 +76,20 @@ pub(super) fn read(file: Vec<u8>, engine: Engine, room: usize) -> Result<Tokeniz
     let mut table = Table { has_runs: kind == RUNS, ..Table::default() };
     read_table(&mut parts, other, room, &mut table)?;
     special_tokens.iter().for_each(|&(id, _)| table.set_special(id));
-    let steps = if kind == CHAIN { Some(steps::read(&mut parts)?) } else { None };
-    if parts.damaged || !parts.rest.is_empty() || kind > CHAIN {
-        return Err(damaged());
-    }
-    table.bytes = file;
     let mut is_general = engine == Engine::General;
     let vocabulary = if kind <= RUNS {
         Vocabulary::Table(table)
     } else {
-        let chain = Chain { words: words(table)?, steps };
+        let steps = if kind == CHAIN { Some(steps::read(&mut parts)?) } else { None };
+        parts.damaged |= kind > CHAIN;
+        let chain = Chain { words: words(&table, file, &mut parts.damaged), steps };
         chain.check(room)?;
         is_general |= has_regex(chain.steps.as_deref());
         Vocabulary::Chain(chain)
     };
+    if parts.damaged || !parts.rest.is_empty() {
+        return Err(damaged());
+    }
     let mut tokenizer = Tokenizer::new(vocabulary, cleans_up, decoder, special_tokens, is_general);
     tokenizer.info.source_sha256 = Some(source).filter(|source| *source != Sha256::default());
     Ok(tokenizer)
@@ -127,20 +136,17 @@ fn read_table(parts: &mut Parts<'_>, other: u64, room: usize, table: &mut Table)
     for id in parts.numbers() {
         table.far.push(u32::from_le_bytes(*id));
     }
-    let (normal, first) = (Forms::read(parts), Forms::read(parts));
+    let (mut normal, mut first) = (Forms::read(parts, other), Forms::read(parts, other));
     let (character, cut) = (parts.character(), parts.number() as usize);
     table.cut = (cut > 0).then_some((character, cut));
     // A code becomes a slot, or two, or a word.
     if normal.codes.len().saturating_mul(2 * size_of::<Slot>()) > room {
         return Err(limit_exceeded("the packed tokenizer has more ids than its bytes account for"));
     }
-    let sound = normal.fill(other, &[], &mut table.slots).and_then(|(count, longest)| {
-        let (_, longest_first) = first.fill(other, &table.slots, &mut table.first)?;
-        (table.count, table.longest_first) = (count, longest_first);
-        table.longest = longest.saturating_add(longest_first);
-        Some(())
-    });
-    parts.damaged |= sound.is_none() || !table.restore();
+    let is_sound = normal.fill(&[], &mut table.slots) && first.fill(&table.slots, &mut table.first);
+    (table.count, table.longest_first) = (normal.count, first.longest);
+    table.longest = normal.longest.saturating_add(first.longest);
+    parts.damaged |= !is_sound || !table.restore();
     Ok(())
 }
 
@@ -164,20 +170,18 @@ fn write_table(table: &Table, out: &mut Vec<u8>) {
 }
 
 /// The tokens of a chain, all of which are texts.
-fn words(table: Table) -> Result<Contents, Error> {
+fn words(table: &Table, file: &[u8], damaged: &mut bool) -> Contents {
     let mut words = Contents::default();
     for (at, slot) in table.slots.iter().enumerate() {
-        if slot.has(PARTIAL) {
-            return Err(damaged());
-        }
+        *damaged |= slot.has(PARTIAL);
         if slot.has(PRESENT) {
             let far = table.far.get(at.wrapping_sub(table.near)).copied();
             let (start, len) = (words.buffer.len() as u32, slot.len() as u32);
-            words.buffer.push(table.form(*slot));
+            words.buffer.push_start(file.get(slot.start()..).unwrap_or_default(), slot.len());
             words.list.push(Word { id: far.unwrap_or(at as u32), start, len, special: slot.has(SPECIAL) });
         }
     }
-    Ok(words)
+    words
 }
 
 /// A quick sum of bytes that finds damage, not intent: two sums of eight bytes at a time, each over every other word, so

@@ -4,8 +4,6 @@
 //! each is UTF-8 after one pass over all, of which the one over ASCII is quick. The loops work through pieces, one call
 //! for each: V8 compiles a function well only once it is called again.
 
-use std::ops::Range;
-
 use super::parts::{Parts, bytes, numbers};
 use crate::tokenizer::table::{BYTE, PARTIAL, PRESENT, Slot};
 use crate::tokenizer::utf8;
@@ -25,63 +23,50 @@ pub(super) const OTHER: u8 = 3;
 const LONG: u8 = 63;
 
 /// Forms as they stand in a packed tokenizer: a buffer for each kind but the first.
+#[derive(Default)]
 pub(super) struct Forms<'a> {
     file: &'a [u8],
     pub codes: &'a [u8],
     longs: &'a [[u8; 4]],
-    /// Where in the file.
-    buffers: [Range<usize>; 3],
-}
-
-/// Goes through codes, and says where each form is. `damaged` counts only after the last one.
-pub(super) struct Walk<'a> {
-    longs: &'a [[u8; 4]],
-    bytes: &'a [u8],
+    /// Where in the file the next form of each kind begins, and where the last one ends.
+    at: [u64; 4],
+    ends: [u64; 4],
     /// The flags of what is no text.
     other: u64,
-    /// Where the next form of each kind begins; the first has none.
-    at: [u64; 4],
     /// How many forms there are, and the most bytes of text that one has.
-    count: usize,
-    longest: usize,
+    pub count: usize,
+    pub longest: usize,
     damaged: bool,
 }
 
 impl<'a> Forms<'a> {
-    pub fn read(parts: &mut Parts<'a>) -> Forms<'a> {
-        let (codes, longs) = (parts.bytes(), parts.numbers());
-        let mut buffers = [0..0, 0..0, 0..0];
-        for (place, buffer) in buffers.iter_mut().enumerate() {
+    /// `other` are the flags of what is no text.
+    pub fn read(parts: &mut Parts<'a>, other: u64) -> Forms<'a> {
+        let (file, codes, longs) = (parts.file, parts.bytes(), parts.numbers());
+        let mut forms = Forms { file, codes, longs, other, ..Forms::default() };
+        for (kind, (at, end)) in forms.at.iter_mut().zip(&mut forms.ends).enumerate().skip(1) {
             let bytes = parts.bytes();
             // ASCII too: for one more function V8 would compile it anew.
-            parts.damaged |= place < 2 && utf8::whole(bytes) != (bytes.len(), false);
-            *buffer = parts.at() - bytes.len()..parts.at();
+            parts.damaged |= kind != usize::from(OTHER) && utf8::whole(bytes) != (bytes.len(), false);
+            *end = parts.at() as u64;
+            *at = *end - bytes.len() as u64;
         }
-        Forms { file: parts.file, codes, longs, buffers }
+        forms
     }
 
-    /// Appends the slots of all forms. `other` are the flags of what is no text; `normal` are the slots of the normal forms
-    /// where these are others. Gives how many there are, and the most bytes of text that one has; nothing after damage.
-    pub fn fill(&self, other: u64, normal: &[Slot], slots: &mut Vec<Slot>) -> Option<(usize, usize)> {
-        let [ascii, text, others] = &self.buffers;
-        let at = [0, ascii.start as u64, text.start as u64, others.start as u64];
-        let ends = [0, ascii.end as u64, text.end as u64, others.end as u64];
-        let (longs, bytes) = (self.longs, self.file);
-        let mut walk = Walk { longs, bytes, other, at, count: 0, longest: 0, damaged: false };
+    /// Appends the slots of all forms; `normal` are the slots of the normal forms where these are others. False after damage.
+    pub fn fill(&mut self, normal: &[Slot], slots: &mut Vec<Slot>) -> bool {
         slots.reserve_exact(self.codes.len());
         let mut normal = normal.chunks(CODES);
         let mut piece = [Slot::default(); CODES];
         for codes in self.codes.chunks(CODES) {
-            walk.fill(codes, normal.next().unwrap_or_default(), &mut piece);
+            self.fill_some(codes, normal.next().unwrap_or_default(), &mut piece);
             slots.extend_from_slice(piece.get(..codes.len()).unwrap_or_default());
         }
         // A form for every byte, and no form without its bytes.
-        let is_whole = !walk.damaged && walk.longs.is_empty() && walk.at == ends;
-        is_whole.then_some((walk.count, walk.longest))
+        !self.damaged && self.longs.is_empty() && self.at == self.ends
     }
-}
 
-impl Walk<'_> {
     /// The slot of any form, which may be what a normal one is without its first bytes.
     #[inline(never)]
     fn slot(&mut self, code: u8, normal: Slot) -> Slot {
@@ -93,21 +78,18 @@ impl Walk<'_> {
             len = u32::from_le_bytes(*long) as usize;
             self.longs = rest;
         }
-        let (flags, start) = match kind {
-            REST => {
-                let cut = len.min(normal.len());
-                self.damaged |= len > cut;
-                len = normal.len() - cut;
-                (normal.flags(), normal.start() + cut)
-            }
-            _ => {
-                let [.., place] = &mut self.at[..=usize::from(kind)] else { return normal };
-                let start = *place as usize;
-                *place += len as u64;
-                (if kind == OTHER { self.other } else { PRESENT }, start)
-            }
+        let (flags, start) = if kind == REST {
+            let cut = len.min(normal.len());
+            self.damaged |= len > cut;
+            len = normal.len() - cut;
+            (normal.flags(), normal.start() + cut)
+        } else {
+            let place = &mut self.at[usize::from(kind)];
+            let start = *place as usize;
+            *place += len as u64;
+            (if kind == OTHER { self.other } else { PRESENT }, start)
         };
-        self.damaged |= len > 0 && flags & PARTIAL == 0 && splits(self.bytes, start as u64);
+        self.damaged |= len > 0 && flags & PARTIAL == 0 && splits(self.file, start as u64);
         let slot = Slot::new(start, len, flags);
         self.damaged |= slot.is_none();
         let slot = slot.unwrap_or_default();
@@ -118,15 +100,14 @@ impl Walk<'_> {
 
     /// Short texts, which most forms are, without a call for each.
     #[inline(never)]
-    fn fill(&mut self, codes: &[u8], normal: &[Slot], slots: &mut [Slot]) {
-        let bytes = self.bytes;
-        let (mut at, mut longest, mut damaged) = (0, 0, false);
+    fn fill_some(&mut self, codes: &[u8], normal: &[Slot], slots: &mut [Slot]) {
+        let (file, mut at, mut longest, mut damaged) = (self.file, 0, 0, false);
         while let (Some(&code), Some(slot)) = (codes.get(at), slots.get_mut(at)) {
             let len = u64::from(code & LONG);
             // Of the kinds the two in the middle.
             if code.wrapping_add(ASCII << 6) >= TEXT << 6 && len < LONG.into() {
                 let place = &mut self.at[usize::from(code >> 6)];
-                damaged |= len > 0 && splits(bytes, *place);
+                damaged |= len > 0 && splits(file, *place);
                 *slot = Slot(*place | len << 32 | PRESENT << 56);
                 *place += len;
                 longest = len.max(longest);

@@ -75,7 +75,7 @@ function create(bytes, options, make, sha256) {
   /** @param {Instance} instance */
   const createIn = (instance) => {
     try {
-      const feeds = !isPacked(bytes) && options.config === undefined && isOwn(options);
+      const feeds = !isPacked(bytes) && isOwn(options);
       const core = feeds ? feed(instance, bytes) : new instance.glue.TokenizerCore(bytes, json);
       return make(core, instance, isPacked(bytes) ? sourceOf(bytes) : sha256);
     } catch (error) {

@@ -195,18 +195,14 @@ impl Tokenizer {
         packed::read(file, options.engine, room)
     }
 
-    /// The same as [`Tokenizer::load`] of bytes that nobody else needs.
+    /// The same as [`Tokenizer::load`] of bytes that nobody else needs; without the general engine, only of packed ones.
     #[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
     pub(crate) fn load_owned(bytes: Vec<u8>, options: &LoadOptions<'_>) -> Result<Tokenizer, Error> {
-        let mut loader = TokenizerLoader::new(*options)?;
-        if packed::is_one(&bytes) {
-            return Tokenizer::load_packed(bytes, options);
-        }
-        if cfg!(feature = "general") {
+        options.asks_general()?;
+        if cfg!(feature = "general") && !packed::is_one(&bytes) {
             return Tokenizer::load(&bytes, options);
         }
-        loader.push(&bytes)?;
-        loader.finish()
+        Tokenizer::load_packed(bytes, options)
     }
 
     /// What becomes of a file that was read; its bytes matter only where the options ask for the general engine.

@@ -52,7 +52,7 @@ pub(super) fn read(file: Vec<u8>, engine: Engine, room: usize) -> Result<Tokeniz
 #[inline(never)]
 fn read_parts(file: &[u8], engine: Engine, room: usize) -> Result<Tokenizer, Error> {
     let mut parts = Parts::new(file);
-    parts.take(MAGIC.len());
+    parts.damaged |= parts.take(MAGIC.len()) != MAGIC;
     let format = parts.number();
     if !parts.damaged && format != FORMAT {
         let which = if format > FORMAT { "a newer" } else { "an older" };

@@ -63,7 +63,8 @@ impl LoaderCore {
 
 #[wasm_bindgen]
 impl TokenizerCore {
-    /// Loads a tokenizer.json, or what [`TokenizerCore::pack`] gave. `options` is JSON: `compat`, `config` (text of tokenizer_config.json), `engine`.
+    /// Loads what [`TokenizerCore::pack`] gave or, for the general engine, a tokenizer.json; others come through [`LoaderCore`].
+    /// `options` is JSON: `compat`, `config` (text of tokenizer_config.json), `engine`.
     #[wasm_bindgen(constructor)]
     pub fn new(bytes: Vec<u8>, options: &str) -> Result<TokenizerCore, JsValue> {
         load(bytes, options).map(TokenizerCore::of).map_err(to_js_error)

@@ -10,7 +10,7 @@ use std::borrow::Cow;
 use super::invalid;
 use super::skip::Skip;
 use crate::Error;
-use crate::json::{joined, plain_end, short_digits, short_plain_end, space_end};
+use crate::json::{joined, plain_end, short_digits, short_plain_end, space_end, unescape};
 
 /// A position in a JSON text that is UTF-8.
 pub(super) struct Reader<'a> {
@@ -191,9 +191,9 @@ impl<'a> Reader<'a> {
                     return Ok(());
                 }
                 Some(b'\\') => {
-                    let character = self.escape()?;
+                    let content = self.escape()?;
                     if let Some(out) = &mut out {
-                        out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                        out.extend_from_slice(&content);
                     }
                 }
                 Some(_) => return Err(self.fail("a control character in a string")),
@@ -202,50 +202,34 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads one escape, from its backslash.
+    /// Reads one escape, from its backslash, or the two of a pair of surrogates.
     #[inline(never)]
-    fn escape(&mut self) -> Result<char, Error> {
-        let value = match self.byte(self.at + 1) {
-            Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
-            Some(b'b') => '\u{8}',
-            Some(b'f') => '\u{c}',
-            Some(b'n') => '\n',
-            Some(b'r') => '\r',
-            Some(b't') => '\t',
-            Some(b'u') => return self.unicode_escape(),
+    fn escape(&mut self) -> Result<Cow<'a, [u8]>, Error> {
+        let start = self.at;
+        let mut len = 2;
+        match self.byte(start + 1) {
+            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
+            Some(b'u') => {
+                while len < 6 {
+                    if !self.byte(start + len).is_some_and(|digit| digit.is_ascii_hexdigit()) {
+                        return Err(self.fail("an escape without four hex digits"));
+                    }
+                    len += 1;
+                }
+            }
             _ => return Err(self.fail("an unknown escape in a string")),
-        };
-        self.at += 2;
-        Ok(value)
-    }
-
-    fn unicode_escape(&mut self) -> Result<char, Error> {
-        let mut code = self.hex_unit()?;
-        if let 0xD800..=0xDBFF = code {
-            let low = self.hex_unit()?;
-            // Without a low half the code stays a surrogate, which is no character.
-            if let 0xDC00..=0xDFFF = low {
-                code = 0x10000 + ((code - 0xD800) << 10) + (low - 0xDC00);
+        }
+        let mut content = unescape(self.part(start, start + len));
+        // Half of a pair is no text.
+        if std::str::from_utf8(&content).is_err() {
+            len = 12;
+            content = unescape(self.part(start, start + len));
+            if self.byte(start + len - 1).is_none() || std::str::from_utf8(&content).is_err() {
+                return Err(self.fail("a lone surrogate escape in a string"));
             }
         }
-        char::from_u32(code).ok_or_else(|| self.fail("a lone surrogate escape in a string"))
-    }
-
-    /// Reads `\uHHHH`.
-    #[inline(never)]
-    fn hex_unit(&mut self) -> Result<u32, Error> {
-        if (self.byte(self.at), self.byte(self.at + 1)) != (Some(b'\\'), Some(b'u')) {
-            return Err(self.fail("a lone surrogate or a cut escape in a string"));
-        }
-        let mut unit = 0;
-        for at in 2..6 {
-            let Some(digit) = self.byte(self.at + at).and_then(|digit| char::from(digit).to_digit(16)) else {
-                return Err(self.fail("an escape without four hex digits"));
-            };
-            unit = unit * 16 + digit;
-        }
-        self.at += 6;
-        Ok(unit)
+        self.at = start + len;
+        Ok(content)
     }
 
     /// Of a map from strings to ids the next member, if it is as nearly all are, without an escape and with something

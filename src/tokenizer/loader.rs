@@ -51,9 +51,13 @@ impl Feed {
 
     /// Takes what was written to [`Feed::space`].
     fn advance(&mut self, count: usize) -> Result<(), Error> {
-        let done = self.failed.clone().map_or(Ok(()), Err).and_then(|()| self.take(count));
-        self.failed = done.as_ref().err().cloned();
-        done
+        if self.failed.is_none() {
+            self.failed = self.take(count).err();
+        }
+        match &self.failed {
+            Some(error) => Err(error.clone()),
+            None => Ok(()),
+        }
     }
 
     fn take(&mut self, count: usize) -> Result<(), Error> {

@@ -5,16 +5,22 @@ use super::spec::Vocab;
 use super::{invalid, quoted};
 use crate::Error;
 
+/// Members that some type of model needs, and the bytes that their values may begin with.
+const NEEDED: [(&str, &[u8]); 4] = [
+    ("merges", b"["),
+    ("unk_token", b"\""),
+    ("continuing_subword_prefix", b"\""),
+    ("max_input_chars_per_word", b"0123456789"),
+];
+
 /// What the members of a model were.
 #[derive(Debug, Default)]
 pub(super) struct Model {
     kind: Option<String>,
     types: usize,
     pub vocab: Option<Vocab>,
-    merges: bool,
-    unk_token: bool,
-    prefix: bool,
-    max_chars: bool,
+    /// Which of [`NEEDED`] are there.
+    has: [bool; NEEDED.len()],
     /// Unigram: the id of the unknown token, if it is one.
     unk_id: Option<String>,
 }
@@ -35,11 +41,13 @@ impl Model {
                 self.unk_id = Some(reader.value()?.to_owned());
                 return Ok(false);
             }
-            ("merges", _) => self.merges = next == Some(b'['),
-            ("unk_token", _) => self.unk_token = next == Some(b'"'),
-            ("continuing_subword_prefix", _) => self.prefix = next == Some(b'"'),
-            ("max_input_chars_per_word", _) => self.max_chars = matches!(next, Some(b'0'..=b'9')),
-            _ => {}
+            _ => {
+                for (has, (name, begins)) in self.has.iter_mut().zip(&NEEDED) {
+                    if key == *name {
+                        *has = next.is_some_and(|byte| begins.contains(&byte));
+                    }
+                }
+            }
         }
         Ok(true)
     }
@@ -47,15 +55,15 @@ impl Model {
     /// Checks that the model has what the reference needs to load it.
     pub fn finish(self) -> Result<(&'static str, Vocab), Error> {
         let vocab = self.vocab.ok_or_else(|| invalid(&["model.vocab: is missing"]))?;
-        let word_level = self.unk_token;
-        let word_piece = word_level && self.prefix && self.max_chars;
+        let [merges, word_level, prefix, max_chars] = self.has;
+        let word_piece = word_level && prefix && max_chars;
         // Files from before there was a type are told apart by their members.
         let (kind, list, complete) = match self.kind.as_deref() {
             None if vocab.is_list => ("Unigram", true, true),
-            None if self.merges => ("BPE", false, true),
+            None if merges => ("BPE", false, true),
             None if word_piece => ("WordPiece", false, true),
             None => ("WordLevel", false, word_level),
-            Some("BPE") => ("BPE", false, self.merges),
+            Some("BPE") => ("BPE", false, merges),
             Some("WordPiece") => ("WordPiece", false, word_piece),
             Some("WordLevel") => ("WordLevel", false, word_level),
             Some("Unigram") => ("Unigram", true, true),

@@ -89,6 +89,7 @@ bench: build tools-test benches/node_modules/.package-lock.json ## decoding and 
 	@node scripts/fetch-tokenizer.js qwen3
 	node benches/decode.mjs $(BENCH)
 	node benches/bodies.mjs $(filter --quick,$(BENCH))
+	node benches/drift.mjs $(filter --quick,$(BENCH))
 
 .PHONY: bench-collector
 bench-collector: build collector/node_modules/.package-lock.json ## the collector: a relay beside no relay, the receiver beside rotel

@@ -1,6 +1,12 @@
 //! A body with token ids in, the same body with their text out, and a report.
 
+#[cfg(feature = "rollouts")]
+mod conversation;
 mod drop;
+#[cfg(feature = "rollouts")]
+mod messages;
+#[cfg(feature = "rollouts")]
+mod messages_json;
 
 use std::borrow::Cow;
 
@@ -11,7 +17,7 @@ use crate::layouts::{Existing as Standing, Found, Layout, Sieve, Target, Wanted,
 use crate::limits::Limits;
 use crate::report::{Comparison, FieldReport, Report, Status, Unknown, Warning};
 use crate::tokenizer::{DecodeOptions, Tokenizer, TokenizerSet};
-use crate::view::{Names, NodeId, Text, Tree, View, Write};
+use crate::view::{Form, Names, NodeId, Text, Tree, View, Write};
 use drop::Done;
 
 /// What to do with text that is there already.
@@ -42,6 +48,10 @@ pub struct EnrichOptions {
     pub drop_ids: bool,
     /// Most characters of a text that is written; a longer one is cut there.
     pub max_text_chars: Option<usize>,
+    /// Whether the conversation that the ids of a span are is written too, where its backend shows one; see
+    /// [`MessagesReport`](crate::MessagesReport).
+    #[cfg(feature = "rollouts")]
+    pub messages: bool,
     /// How ids become text.
     pub decode: DecodeOptions,
     /// Bounds on one call.
@@ -57,8 +67,27 @@ impl Default for EnrichOptions {
             existing: Existing::Keep,
             drop_ids: false,
             max_text_chars: None,
+            #[cfg(feature = "rollouts")]
+            messages: false,
             decode: DecodeOptions::default(),
             limits: Limits::default(),
+        }
+    }
+}
+
+/// What is made of options and tokenizers once, for many bodies.
+pub(crate) struct Prepared {
+    sieve: Sieve,
+    #[cfg(feature = "rollouts")]
+    chats: conversation::Chats,
+}
+
+impl Prepared {
+    pub(crate) fn of(options: &EnrichOptions) -> Prepared {
+        Prepared {
+            sieve: Sieve::of(&options.layouts),
+            #[cfg(feature = "rollouts")]
+            chats: conversation::Chats::default(),
         }
     }
 }
@@ -104,29 +133,30 @@ pub fn enrich_from(
     tokenizers: &TokenizerSet,
     options: &EnrichOptions,
 ) -> Result<Enriched, Error> {
-    let (body, report) = enrich_borrowed(body, origin, tokenizers, options, &Sieve::of(&options.layouts))?;
+    let (body, report) = enrich_borrowed(body, origin, tokenizers, options, &Prepared::of(options))?;
     Ok(Enriched { body: body.into_owned(), report })
 }
 
-/// As [`enrich_from`], with the sieve of the layouts; a body that stays as it is is not copied.
+/// As [`enrich_from`], with what is prepared; a body that stays as it is is not copied.
 pub(crate) fn enrich_borrowed<'b>(
     body: &'b [u8],
     origin: &Origin<'_>,
     tokenizers: &TokenizerSet,
     options: &EnrichOptions,
-    sieve: &Sieve,
+    prepared: &Prepared,
 ) -> Result<(Cow<'b, [u8]>, Report), Error> {
     options.limits.check(body)?;
     let mut detected = detect(body, options.format, origin)?;
     let mut report = Report::default();
-    let body = rewrite(body, &mut detected, &options.limits, sieve.keys(), &mut |path, _, part| match part {
-        Ok((document, views)) => {
-            for write in enrich_views(document, &views, tokenizers, options, sieve, &mut report) {
-                document.write(&write);
+    let body =
+        rewrite(body, &mut detected, &options.limits, prepared.sieve.keys(), &mut |path, format, part| match part {
+            Ok((document, views)) => {
+                for write in enrich_views(document, &views, format, tokenizers, options, prepared, &mut report) {
+                    document.write(&write);
+                }
             }
-        }
-        Err(why) => report.warn("invalid_body", why, path.to_owned()),
-    })?;
+            Err(why) => report.warn("invalid_body", why, path.to_owned()),
+        })?;
     let format = if detected.format == Format::Auto { Format::Record } else { detected.format };
     (report.format, report.rule) = (format.as_str(), detected.rule);
     if let Some(doubt) = detected.doubt() {
@@ -138,7 +168,8 @@ pub(crate) fn enrich_borrowed<'b>(
 /// Takes the texts out of a body that a default enrichment put in: each that stands exactly where enrichment puts it.
 /// Text at another place, as verl's own after the ids, stays. A producer's own text at exactly that place goes too.
 ///
-/// Of `options`, `format`, `layouts` and `limits` are read.
+/// Of `options`, `format`, `layouts` and `limits` are read; and `messages`, with which conversations go too that stand first, in the
+/// form in which enrichment writes them. What it replaced in Trackio's messages cannot come back.
 ///
 /// # Errors
 /// As [`enrich`].
@@ -163,7 +194,9 @@ pub fn strip(body: &[u8], options: &EnrichOptions) -> Result<Vec<u8>, Error> {
 pub fn strip_from(body: &[u8], origin: &Origin<'_>, options: &EnrichOptions) -> Result<Vec<u8>, Error> {
     options.limits.check(body)?;
     let mut detected = detect(body, options.format, origin)?;
-    rewrite(body, &mut detected, &options.limits, None, &mut |_, _, part| {
+    rewrite(body, &mut detected, &options.limits, None, &mut |_, format, part| {
+        #[cfg(not(feature = "rollouts"))]
+        let _ = format;
         let Ok((document, views)) = part else { return };
         for view in views {
             let (mut by_object, mut index) = (Vec::<(NodeId, Vec<_>)>::new(), Names::default());
@@ -179,6 +212,19 @@ pub fn strip_from(body: &[u8], origin: &Origin<'_>, options: &EnrichOptions) -> 
                 });
                 by_object[at as usize].1.push((target.key, target.before));
             }
+            #[cfg(feature = "rollouts")]
+            if options.messages && !by_object.is_empty() {
+                for (object, key) in messages::written(document, &view, format) {
+                    let members = match by_object.iter().position(|(known, _)| *known == object) {
+                        Some(at) => at,
+                        None => {
+                            by_object.push((object, Vec::new()));
+                            by_object.len() - 1
+                        }
+                    };
+                    by_object[members].1.push((key.to_owned(), None));
+                }
+            }
             for (object, members) in by_object {
                 document.take_out(object, members);
             }
@@ -188,20 +234,23 @@ pub fn strip_from(body: &[u8], origin: &Origin<'_>, options: &EnrichOptions) -> 
 }
 
 /// Decodes the fields of spans; gives what is to be written.
-pub(crate) fn enrich_views(
+fn enrich_views(
     tree: &mut dyn Tree,
     views: &[View],
+    format: Format,
     tokenizers: &TokenizerSet,
     options: &EnrichOptions,
-    sieve: &Sieve,
+    prepared: &Prepared,
     report: &mut Report,
 ) -> Vec<Write> {
+    #[cfg(not(feature = "rollouts"))]
+    let _ = format;
     let mut writes = Vec::new();
     let wanted = if options.drop_ids && tree.may_drop() { Wanted::Sources } else { Wanted::Nothing };
     for view in views.iter().filter(|view| !(view.is_trace && view.places.is_empty())) {
         report.spans += 1;
         let mut found = Vec::new();
-        if sieve.lets_through(tree, view) {
+        if prepared.sieve.lets_through(tree, view) {
             found = resolve(tree, view, &options.layouts, &options.limits, wanted);
         }
         if found.is_empty() {
@@ -213,11 +262,17 @@ pub(crate) fn enrich_views(
         }
         let tokenizer = tokenizers.find(view.model.as_deref());
         let mut done = Vec::with_capacity(found.len());
+        #[cfg(feature = "rollouts")]
+        let mut parts = Vec::new();
         for Found { report: field, target, warnings } in found {
             for Warning { code, message, path } in warnings {
                 report.warn(code, message, path);
             }
             let mut of_field = Done { field, sources: Vec::new(), left: 0, stays: None, list: 0 };
+            #[cfg(feature = "rollouts")]
+            if options.messages && !view.is_trace {
+                parts.push(target.as_ref().map(conversation::Part::of));
+            }
             if let Some(target) = target {
                 match enrich_field(target, tokenizer, view, options, &mut of_field) {
                     Ok(write) => writes.extend(write),
@@ -226,6 +281,12 @@ pub(crate) fn enrich_views(
             }
             check_tokenizer(&of_field.field, report);
             done.push(of_field);
+        }
+        #[cfg(feature = "rollouts")]
+        if let (Some((pattern, tokenizer)), false) = (tokenizer, parts.is_empty()) {
+            let chat = &|| prepared.chats.of(pattern, tokenizer);
+            let conversation = conversation::conversation(view, &done, &parts, tokenizer, chat, options);
+            messages::write(tree, view, format, conversation, report, &mut writes);
         }
         if options.drop_ids {
             drop::decide(&mut done, &mut writes);
@@ -323,7 +384,7 @@ fn shortened(text: &Text, most: usize) -> Option<Text> {
         is_short |= short.len() < text.len();
         texts.push(short);
     }
-    is_short.then_some(Text { texts, in_rows: text.in_rows })
+    is_short.then_some(Text { texts, form: text.form })
 }
 
 fn decode(ids: &Ids, tokenizer: &Tokenizer, options: &EnrichOptions) -> Result<Text, Box<Refusal>> {
@@ -341,5 +402,5 @@ fn decode(ids: &Ids, tokenizer: &Tokenizer, options: &EnrichOptions) -> Result<T
         room -= text.len();
         texts.push(text);
     }
-    Ok(Text { texts, in_rows: ids.rows.is_some() })
+    Ok(Text { texts, form: Form::of(ids.rows.is_some()) })
 }

@@ -23,8 +23,9 @@
 //!
 //! | feature | what it adds |
 //! |---|---|
-//! | `general` (default) | the `tokenizers` crate behind regular expressions in decoders and normalized added tokens, `Tokenizer::encode`, and the `transformers` readings |
-//! | `spans` | nothing: the WebAssembly module exports `read` and `write` in place of tokenizers and enrichers; native builds have everything anyway |
+//! | `general` (default) | the `tokenizers` crate behind regular expressions in decoders and normalized added tokens, `Tokenizer::encode`, `rollout::drift`, and the `transformers` readings |
+//! | `rollouts` (in `general`) | [`rollout`]: what the ids of a rollout's calls say together |
+//! | `spans` | `rollouts`, and that the WebAssembly module exports `read`, `write` and rollouts; native builds have them anyway |
 //!
 //! Without it a file that needs one of these is refused with [`ErrorCode::EngineNotAvailable`].
 #![warn(missing_docs)]
@@ -41,6 +42,8 @@ mod limits;
 mod options;
 mod read;
 mod report;
+#[cfg(feature = "rollouts")]
+pub mod rollout;
 mod span;
 pub mod tokenizer;
 mod view;
@@ -51,7 +54,9 @@ pub use error::{Error, ErrorCode};
 pub use formats::{Format, Origin};
 pub use layouts::Layout;
 pub use limits::Limits;
-pub use read::{ReadOptions, read, read_from};
+pub use read::{ReadOptions, Reading, Skipped, read, read_all, read_from};
+#[cfg(feature = "rollouts")]
+pub use report::MessagesReport;
 pub use report::{Comparison, Counts, FieldKind, FieldReport, Report, SelectReport, Status, Totals, Unknown, Warning};
 pub use span::{Span, SpanField, SpanStatus, Trajectory};
 #[cfg(feature = "general")]

@@ -6,6 +6,8 @@ use crate::json::{Json, Object, parse};
 use crate::layouts::Layout;
 use crate::limits::Limits;
 use crate::read::ReadOptions;
+#[cfg(feature = "rollouts")]
+use crate::rollout::CheckOptions;
 use crate::view::{Kind, NodeId, Tree};
 use crate::{Error, ErrorCode};
 
@@ -44,7 +46,10 @@ impl EnrichOptions {
         options.drop_ids = object.choice("ids", &["keep", "drop"]) == Some(1);
         options.max_text_chars = whole_number(&mut object, "maxTextChars");
         if object.boolean("messages") == Some(true) {
-            object.fail("`messages` can only be false: no format that is read has messages");
+            #[cfg(not(feature = "rollouts"))]
+            object.fail("this build writes no `messages`");
+            #[cfg(feature = "rollouts")]
+            (options.messages = true);
         }
         limits(&mut object, &mut options.limits);
         if let Some(layouts) = asked_layouts(&mut object) {
@@ -65,14 +70,37 @@ impl ReadOptions {
         let mut json = parse(text, "options", ErrorCode::InvalidOptions)?;
         let mut object = Object::open(&mut json, Json::ROOT, "options", ErrorCode::InvalidOptions);
         object.done(&["format", "layouts", "limits"]);
-        let mut options = ReadOptions { format: format(&mut object), ..ReadOptions::default() };
-        limits(&mut object, &mut options.limits);
-        if let Some(layouts) = asked_layouts(&mut object) {
-            options.layouts = layouts;
-        }
-        object.finish()?;
-        Ok(options)
+        read_options(object)
     }
+}
+
+#[cfg(feature = "rollouts")]
+impl CheckOptions {
+    /// Reads options as JavaScript writes them: those of [`ReadOptions`], and `drift`, `maxTokens`, `template`.
+    ///
+    /// # Errors
+    /// As [`EnrichOptions::from_json`]; `engine_not_available` for `drift` in a build without the general engine.
+    pub fn from_json(text: &[u8]) -> Result<(ReadOptions, CheckOptions), Error> {
+        let mut json = parse(text, "options", ErrorCode::InvalidOptions)?;
+        let mut object = Object::open(&mut json, Json::ROOT, "options", ErrorCode::InvalidOptions);
+        object.done(&["format", "layouts", "limits", "drift", "maxTokens", "template"]);
+        let check = CheckOptions {
+            drift: object.boolean("drift").unwrap_or(false),
+            max_tokens: whole_number(&mut object, "maxTokens"),
+            template: object.string("template"),
+        };
+        Ok((read_options(object)?, check))
+    }
+}
+
+fn read_options(mut object: Object<'_, '_>) -> Result<ReadOptions, Error> {
+    let mut options = ReadOptions { format: format(&mut object), ..ReadOptions::default() };
+    limits(&mut object, &mut options.limits);
+    if let Some(layouts) = asked_layouts(&mut object) {
+        options.layouts = layouts;
+    }
+    object.finish()?;
+    Ok(options)
 }
 
 fn format(object: &mut Object<'_, '_>) -> Format {

@@ -1,6 +1,5 @@
 //! A body with spans in, the spans as plain data out: what exporters, viewers and checks work with.
 
-use crate::Error;
 use crate::formats::facts::{fill, is_half, is_in_trace, join, json, tell};
 use crate::formats::{Detected, Format, Origin, Part, detect, rewrite};
 use crate::json::lossy;
@@ -8,6 +7,7 @@ use crate::layouts::{Existing, Found, Layout, Target, Wanted, resolve};
 use crate::limits::Limits;
 use crate::span::{Span, SpanField, Trajectory};
 use crate::view::{Names, NodeId, Tree, View};
+use crate::{Error, ErrorCode};
 
 /// How a body is read.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,22 +61,61 @@ pub fn read(body: &[u8], options: &ReadOptions) -> Result<Vec<Span>, Error> {
 /// # Errors
 /// As [`read`].
 pub fn read_from(body: &[u8], origin: &Origin<'_>, options: &ReadOptions) -> Result<Vec<Span>, Error> {
+    read_all(body, origin, options).map(|reading| reading.spans)
+}
+
+/// The spans of a body, and what of it could not be read.
+#[derive(Debug, Clone, Default, PartialEq)]
+#[non_exhaustive]
+pub struct Reading {
+    /// The spans.
+    pub spans: Vec<Span>,
+    /// What was left out.
+    pub skipped: Vec<Skipped>,
+}
+
+/// Something of a body that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Skipped {
+    /// Position of the span whose field it is; none for a line of JSON lines.
+    pub span: Option<usize>,
+    /// Address of the field or the line.
+    pub path: String,
+    /// Why it was left out: a stable code, as in the report of an enrichment.
+    pub reason: &'static str,
+    /// What was wrong, for a person.
+    pub detail: String,
+}
+
+/// As [`read_from`], with what could not be read.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_all(body: &[u8], origin: &Origin<'_>, options: &ReadOptions) -> Result<Reading, Error> {
     options.limits.check(body)?;
-    let mut reader = Reader { options, spans: Vec::new(), halves: Names::default(), told: Told::default() };
+    let mut reader =
+        Reader { options, spans: Vec::new(), halves: Names::default(), told: Told::default(), skipped: Vec::new() };
     let mut detected = detect(body, options.format, origin)?;
-    rewrite(body, &mut detected, &options.limits, None, &mut |_, format, part| reader.part(format, part, true))?;
+    rewrite(body, &mut detected, &options.limits, None, &mut |path, format, part| {
+        if let Err(why) = &part {
+            let reason = ErrorCode::InvalidBody.as_str();
+            reader.skipped.push(Skipped { span: None, path: path.to_owned(), reason, detail: why.clone() });
+        }
+        reader.part(format, part, true);
+    })?;
     if let Some(infos) = &options.trace_infos {
         options.limits.check(infos)?;
         let mut detected = Detected { format: Format::Mlflow, rule: "asked for", other: None };
         rewrite(infos, &mut detected, &options.limits, None, &mut |_, format, part| reader.part(format, part, false))?;
     }
-    let Reader { mut spans, told, .. } = reader;
+    let Reader { mut spans, told, skipped, .. } = reader;
     for span in &mut spans {
         if let Some(trajectory) = told.of(&span.trace_id) {
             fill(&mut span.trajectory, trajectory);
         }
     }
-    Ok(spans)
+    Ok(Reading { spans, skipped })
 }
 
 struct Reader<'o> {
@@ -85,6 +124,7 @@ struct Reader<'o> {
     /// The half of a call that came first, by the call's id.
     halves: Names,
     told: Told,
+    skipped: Vec<Skipped>,
 }
 
 /// The trajectories of traces, as far as the body tells of traces.
@@ -157,19 +197,29 @@ impl Reader<'_> {
     fn add(&mut self, span: Span, is_half: bool) {
         if is_half && !span.span_id.is_empty() {
             let other = self.halves.insert(&span.span_id, self.spans.len() as NodeId);
-            if let Some(other) = other.and_then(|other| self.spans.get_mut(other as usize)) {
-                return join(other, span);
+            if let Some((at, whole)) = other.and_then(|at| Some((at as usize, self.spans.get_mut(at as usize)?))) {
+                join(whole, span);
+                let new = self.spans.len();
+                for skipped in self.skipped.iter_mut().rev().take_while(|skipped| skipped.span == Some(new)) {
+                    skipped.span = Some(at);
+                }
+                return;
             }
         }
         self.spans.push(span);
     }
 
-    fn fields(&self, tree: &mut dyn Tree, view: &View) -> Vec<SpanField> {
+    fn fields(&mut self, tree: &mut dyn Tree, view: &View) -> Vec<SpanField> {
         let mut fields = Vec::new();
         for Found { report, target, .. } in
             resolve(tree, view, &self.options.layouts, &self.options.limits, Wanted::lists())
         {
-            let Some(Target { ids, existing, segments, lists: [mask, logprobs], .. }) = target else { continue };
+            let Some(Target { ids, existing, segments, lists: [mask, logprobs], .. }) = target else {
+                let reason = report.reason.unwrap_or_default();
+                let detail = report.detail.unwrap_or_default();
+                self.skipped.push(Skipped { span: Some(self.spans.len()), path: report.path, reason, detail });
+                continue;
+            };
             let existing = match existing {
                 Existing::Text { texts, .. } => Some(texts.into_iter().map(lossy).collect()),
                 _ => None,

@@ -417,18 +417,36 @@ pub(crate) struct Write {
 impl Write {
     /// Takes members with a key out.
     pub(crate) fn drop_member(object: NodeId, key: &str) -> Write {
-        Write { object, key: key.to_owned(), before: None, text: Text { texts: Vec::new(), in_rows: false } }
+        Write { object, key: key.to_owned(), before: None, text: Text { texts: Vec::new(), form: Form::One } }
     }
 
     /// Whether the member goes.
     pub(crate) fn drops(&self) -> bool {
-        self.text.texts.is_empty() && !self.text.in_rows
+        self.text.texts.is_empty() && self.text.form != Form::Rows
     }
 }
 
-/// Text of a field: one, or (`in_rows`) one for each row of a list of lists.
+/// Text of a field: one, or one for each row of a list of lists.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Text {
     pub texts: Vec<String>,
-    pub in_rows: bool,
+    pub form: Form,
+}
+
+/// As what a [`Text`] is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// As a string.
+    One,
+    /// As a list of strings.
+    Rows,
+    /// As the JSON value that it is the text of; among attributes as a string with that text.
+    #[cfg(feature = "rollouts")]
+    Json,
+}
+
+impl Form {
+    pub(crate) fn of(in_rows: bool) -> Form {
+        if in_rows { Form::Rows } else { Form::One }
+    }
 }

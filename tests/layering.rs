@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 /// Each module of `src`, and the modules it may name besides [`EVERYONE`].
-const MAY_NAME: [(&str, &[&str]); 17] = [
+const MAY_NAME: [(&str, &[&str]); 18] = [
     ("base64", &[]),
     ("error", &[]),
     ("view", &[]),
@@ -18,12 +18,13 @@ const MAY_NAME: [(&str, &[&str]); 17] = [
     ("tokenizer", &[]),
     ("layouts", &["ids"]),
     ("formats", &["layouts"]),
-    ("enrich", &["formats", "layouts", "ids", "tokenizer"]),
+    ("enrich", &["formats", "layouts", "ids", "rollout", "tokenizer"]),
     ("read", &["formats", "layouts", "ids"]),
     ("write", &["formats"]),
-    ("options", &["enrich", "formats", "layouts", "read", "write"]),
-    ("wasm", &["options", "enrich", "read", "write", "formats", "layouts", "tokenizer"]),
-    ("lib", &["options", "enrich", "read", "write", "formats", "layouts", "ids", "tokenizer", "wasm"]),
+    ("rollout", &["tokenizer"]),
+    ("options", &["enrich", "formats", "layouts", "read", "rollout", "write"]),
+    ("wasm", &["options", "rollout", "enrich", "read", "write", "formats", "layouts", "tokenizer"]),
+    ("lib", &["options", "rollout", "enrich", "read", "write", "formats", "layouts", "ids", "tokenizer", "wasm"]),
 ];
 
 /// Modules that every other may name. `Error` and `ErrorCode` stand at the root of the crate.

@@ -291,7 +291,7 @@ fn options_are_read_from_json_and_mistakes_are_named() {
         ("{\"layouts\": [\"vrel\"]}", "`vrel` is no built-in layout (known: agent-lightning, ms-swift, "),
         ("{\"layouts\": [{}]}", "layouts[0]: `name` is missing"),
         ("{\"limits\": {\"depth\": -1}}", "must be a whole number"),
-        ("{\"messages\": true}", "can only be false"),
+        ("{\"messages\": 1}", "`messages`"),
     ] {
         let error = EnrichOptions::from_json(options.as_bytes()).expect_err(options);
         assert!(error.message().contains(message), "{options}: {error}");

@@ -15,6 +15,8 @@ mod weave;
 pub use detect::Origin;
 pub(crate) use detect::{Detected, detect};
 pub(crate) use span::MODELS;
+#[cfg(feature = "rollouts")]
+pub(crate) use span::is_of_mlflow;
 
 use std::borrow::Cow;
 
@@ -146,7 +148,7 @@ pub(crate) fn views(tree: &mut dyn Tree, root: NodeId, path: &str, format: Forma
     match format {
         Format::Weave => weave::views(tree, place),
         Format::Trackio => trackio::views(tree, place),
-        #[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
+        #[cfg(target_arch = "wasm32")]
         Format::OtlpJson | Format::Mlflow => span::views(tree, root, path, keys),
         _ => record::views(tree, root, path, keys),
     }

@@ -55,6 +55,14 @@ pub(crate) const MODELS: [&str; 7] = [
 /// MLflow reads attributes of its spans that look like JSON as JSON. A text that must stay one is a JSON string in them.
 pub(crate) const REREAD: &str = "mlflow.";
 
+/// Whether MLflow's clients wrote some attributes.
+#[cfg(feature = "rollouts")]
+pub(crate) fn is_of_mlflow(tree: &dyn Tree, attributes: NodeId) -> bool {
+    let mut is_of_mlflow = false;
+    tree.keys(attributes, &mut |key| is_of_mlflow |= key.starts_with(REREAD.as_bytes()));
+    is_of_mlflow
+}
+
 /// A node that is shown has what it is shown as in its topmost bits, below them the number of what is stored.
 pub(super) const ROLE_SHIFT: u32 = 29;
 

@@ -7,7 +7,7 @@ use std::ops::Range;
 use crate::json::scan::{Node, Tag};
 use crate::json::string::{escape_into, quote_into, raw_offsets};
 use crate::json::{Json, NodeId};
-use crate::view::{Names, Text, Write};
+use crate::view::{Form, Names, Text, Write};
 
 /// Bytes to be put in place of the bytes from `start` to `end` of a document.
 struct Edit {
@@ -377,7 +377,11 @@ fn member_into(write: &Write, colon: &[u8], out: &mut Vec<u8>) {
 
 /// Appends a text as JSON, several as a list.
 pub(crate) fn text_into(text: &Text, spaced: bool, out: &mut Vec<u8>) {
-    if text.in_rows {
+    #[cfg(feature = "rollouts")]
+    if text.form == Form::Json {
+        return text.texts.iter().for_each(|json| out.extend_from_slice(json.as_bytes()));
+    }
+    if text.form == Form::Rows {
         out.push(b'[');
     }
     for (i, text) in text.texts.iter().enumerate() {
@@ -386,7 +390,7 @@ pub(crate) fn text_into(text: &Text, spaced: bool, out: &mut Vec<u8>) {
         }
         quote_into(text.as_bytes(), out);
     }
-    if text.in_rows {
+    if text.form == Form::Rows {
         out.push(b']');
     }
 }

@@ -2,7 +2,7 @@
 
 mod serialize;
 
-#[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
+#[cfg(target_arch = "wasm32")]
 pub(crate) use serialize::Value;
 
 /// Most fields and warnings that one report lists; its totals count all.
@@ -28,8 +28,47 @@ pub struct Report {
     pub fields: Vec<FieldReport>,
     /// What else is worth a look; the first 10,000.
     pub warnings: Vec<Warning>,
+    /// What became of the conversations, with `messages`; the first 10,000.
+    #[cfg(feature = "rollouts")]
+    pub messages: Vec<MessagesReport>,
     /// Exact counts over all fields.
     pub totals: Totals,
+}
+
+/// What became of the conversation of a span, at one place where its backend shows it.
+///
+/// Written are the messages that a chat template finds in the ids of the prompt and the response, where these were decoded, or
+/// the text that is there says the same, and no id is unknown:
+///
+/// * spans of OTLP and MLflow: the attribute `mlflow.chat.messages` if the span has one of MLflow's, else
+///   `gen_ai.input.messages` and `gen_ai.output.messages`;
+/// * Weave: `inputs.messages` and `output.choices`;
+/// * Trackio: `messages`, in place of the contents that verl made of the inputs and the output;
+/// * other formats: nothing, without a report.
+///
+/// Reasoning stands in `<think>` before the content where messages have no part for it.
+#[cfg(feature = "rollouts")]
+#[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
+pub struct MessagesReport {
+    /// Address of the place; of the span if the conversation has none.
+    pub path: String,
+    /// [`Status::Decoded`] if it was written, [`Status::Kept`] if a value was there and stays, [`Status::Replaced`] if
+    /// contents were replaced, else [`Status::Skipped`].
+    pub status: Status,
+    /// Number of messages that were written.
+    pub count: usize,
+    /// Why none were: a stable code.
+    pub reason: Option<&'static str>,
+    /// What was wrong, for a person.
+    pub detail: Option<String>,
+}
+
+#[cfg(feature = "rollouts")]
+impl MessagesReport {
+    pub(crate) fn new(status: Status, path: &str, count: usize) -> MessagesReport {
+        MessagesReport { path: path.to_owned(), status, count, reason: None, detail: None }
+    }
 }
 
 /// What became of one field.
@@ -205,6 +244,12 @@ pub struct Totals {
     pub spans_without_ids: usize,
     /// Warnings.
     pub warnings: usize,
+    /// Places that a conversation was written to.
+    #[cfg(feature = "rollouts")]
+    pub messages: usize,
+    /// Conversations that were not written, by reason.
+    #[cfg(feature = "rollouts")]
+    pub no_messages: Counts,
 }
 
 /// How often each of a few codes was met, in the order in which they were.
@@ -217,6 +262,11 @@ impl Counts {
     /// Each code and its count.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, usize)> + '_ {
         self.list.iter().copied()
+    }
+
+    #[cfg(feature = "rollouts")]
+    fn is_empty(&self) -> bool {
+        self.list.is_empty()
     }
 
     fn add(&mut self, code: &'static str) {
@@ -273,6 +323,17 @@ impl Report {
         }
     }
 
+    #[cfg(feature = "rollouts")]
+    pub(crate) fn messages(&mut self, place: MessagesReport) {
+        self.totals.messages += usize::from(matches!(place.status, Status::Decoded | Status::Replaced));
+        if let Some(reason) = place.reason {
+            self.totals.no_messages.add(reason);
+        }
+        if self.messages.len() < MOST_LISTED {
+            self.messages.push(place);
+        }
+    }
+
     pub(crate) fn warn(&mut self, code: &'static str, message: String, path: String) {
         self.totals.warnings += 1;
         if self.warnings.len() < MOST_LISTED {
@@ -307,6 +368,8 @@ impl Report {
             (self.totals.spans_without_ids, "spans without token ids"),
         ];
         lines.extend(counts.iter().filter(|(count, _)| *count > 0).map(|(count, what)| format!("  {count} {what}")));
+        #[cfg(feature = "rollouts")]
+        self.tell_messages(&mut lines);
         let mut codes = Counts::default();
         self.warnings.iter().for_each(|warning| codes.add(warning.code));
         for (code, count) in codes.iter() {
@@ -315,5 +378,18 @@ impl Report {
             }
         }
         lines.join("\n")
+    }
+
+    #[cfg(feature = "rollouts")]
+    fn tell_messages(&self, lines: &mut Vec<String>) {
+        if self.totals.messages > 0 {
+            lines.push(format!("  {} conversations", self.totals.messages));
+        }
+        for (reason, count) in self.totals.no_messages.iter() {
+            let example = self.messages.iter().find(|place| place.reason == Some(reason));
+            let example =
+                example.map(|place| format!(", as {}: {}", place.path, place.detail.as_deref().unwrap_or("")));
+            lines.push(format!("  no conversation, {reason}: {count}{}", example.unwrap_or_default()));
+        }
     }
 }

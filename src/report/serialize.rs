@@ -2,9 +2,11 @@
 
 use serde::ser::{Serialize, Serializer};
 
-#[cfg(any(all(test, not(target_arch = "wasm32")), all(target_arch = "wasm32", not(feature = "spans"))))]
+#[cfg(any(all(test, not(target_arch = "wasm32")), target_arch = "wasm32"))]
 use crate::json::{decimal_into, quote_into};
 
+#[cfg(feature = "rollouts")]
+use super::MessagesReport;
 use super::{Comparison, Counts, FieldKind, FieldReport, Report, SelectReport, Status, Totals, Unknown, Warning};
 
 /// A part of a report as serde sees it: one type, since each struct with a serializer of its own is code in the
@@ -49,7 +51,7 @@ impl<'r> Value<'r> {
 
     /// Appends the part as JSON: made into JavaScript values by the engine, it takes a fraction of the time that a call for
     /// each of them takes. `number` writes a number that may be no whole one.
-    #[cfg(any(all(test, not(target_arch = "wasm32")), all(target_arch = "wasm32", not(feature = "spans"))))]
+    #[cfg(any(all(test, not(target_arch = "wasm32")), target_arch = "wasm32"))]
     pub(crate) fn json_into(&self, number: fn(f64) -> String, out: &mut Vec<u8>) {
         let start = out.len();
         match self {
@@ -86,7 +88,7 @@ impl<'r> Value<'r> {
         }
     }
 
-    fn text(text: Option<&'r str>) -> Value<'r> {
+    pub(crate) fn text(text: Option<&'r str>) -> Value<'r> {
         text.map_or(Value::Nothing, Value::Text)
     }
 }
@@ -101,16 +103,25 @@ macro_rules! serialize_as_value {
     )*};
 }
 
+#[cfg(feature = "rollouts")]
+serialize_as_value!(MessagesReport);
 serialize_as_value!(Report FieldReport FieldKind Status Comparison SelectReport Unknown Warning Totals Counts);
 
 impl Report {
     pub(crate) fn value(&self) -> Value<'_> {
+        #[cfg(feature = "rollouts")]
+        let messages = match &*self.messages {
+            [] => Value::Nothing,
+            messages => Value::list(messages, MessagesReport::value),
+        };
         Value::Members(vec![
             ("format", Value::Text(self.format)),
             ("rule", Value::Text(self.rule)),
             ("spans", Value::Count(self.spans)),
             ("fields", Value::list(&self.fields, FieldReport::value)),
             ("warnings", Value::list(&self.warnings, Warning::value)),
+            #[cfg(feature = "rollouts")]
+            ("messages", messages),
             ("totals", self.totals.value()),
         ])
     }
@@ -141,6 +152,24 @@ impl FieldReport {
             ("unknown", self.unknown.as_ref().map_or(Value::Nothing, Unknown::value)),
         ])
     }
+}
+
+#[cfg(feature = "rollouts")]
+impl MessagesReport {
+    fn value(&self) -> Value<'_> {
+        Value::Members(vec![
+            ("path", Value::Text(&self.path)),
+            ("status", self.status.value()),
+            ("count", Value::Count(self.count)),
+            ("reason", Value::text(self.reason)),
+            ("detail", Value::text(self.detail.as_deref())),
+        ])
+    }
+}
+
+#[cfg(feature = "rollouts")]
+fn count_or_nothing<'r>(count: usize) -> Value<'r> {
+    if count > 0 { Value::Count(count) } else { Value::Nothing }
 }
 
 impl FieldKind {
@@ -216,6 +245,10 @@ impl Totals {
             ("different", Value::Count(self.different)),
             ("spansWithoutIds", Value::Count(self.spans_without_ids)),
             ("warnings", Value::Count(self.warnings)),
+            #[cfg(feature = "rollouts")]
+            ("messages", count_or_nothing(self.messages)),
+            #[cfg(feature = "rollouts")]
+            ("noMessages", if self.no_messages.is_empty() { Value::Nothing } else { self.no_messages.value() }),
         ])
     }
 }

@@ -166,6 +166,7 @@ impl Table {
             first,
             cut: plan.cut,
             has_runs: plan.runs,
+            count: words.list.len(),
             ..Table::default()
         };
         let mut forms = Buffer::with_capacity(words.buffer.len());
@@ -196,9 +197,13 @@ impl Table {
             let start = forms.len();
             let form_flags = plan.form(token, scratch, forms);
             let at = self.position(word.id)?;
-            *self.slots.get_mut(at)? = Slot::new(start, forms.len() - start, flags | form_flags)?;
+            let slot = Slot::new(start, forms.len() - start, flags | form_flags)?;
+            *self.slots.get_mut(at)? = slot;
+            self.longest = slot.most().max(self.longest);
             if plan.first_aware {
-                *self.first.get_mut(at)? = first_slot(plan, token, start, flags, scratch, forms)?;
+                let first = first_slot(plan, token, start, flags, scratch, forms)?;
+                *self.first.get_mut(at)? = first;
+                self.longest_first = first.most().max(self.longest_first);
             }
         }
         Some(())

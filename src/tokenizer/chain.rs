@@ -76,7 +76,7 @@ impl Chain {
         *out = flow.text;
     }
 
-    #[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
+    #[cfg(target_arch = "wasm32")]
     pub fn held_bound(&self, held: usize) -> usize {
         most_bytes(self.steps.as_deref(), held, held)
     }

@@ -2,13 +2,15 @@
 
 mod buffer;
 mod build;
-#[cfg(any(all(test, not(target_arch = "wasm32")), all(target_arch = "wasm32", not(feature = "spans"))))]
+#[cfg(any(all(test, not(target_arch = "wasm32")), target_arch = "wasm32"))]
 mod cells;
 mod chain;
 #[cfg(feature = "general")]
 mod compat;
 mod decoders;
 mod fields;
+#[cfg(feature = "rollouts")]
+mod find;
 mod flow;
 #[cfg(feature = "general")]
 mod general;
@@ -36,8 +38,10 @@ use chain::Chain;
 use flow::Flow;
 use table::Table;
 
-#[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
+#[cfg(target_arch = "wasm32")]
 pub(crate) use cells::Cells;
+#[cfg(feature = "general")]
+pub(crate) use general::{Encoded, Encoder, MOST_TEXT};
 pub use loader::TokenizerLoader;
 pub use pieces::Pieces;
 pub use set::TokenizerSet;
@@ -196,7 +200,7 @@ impl Tokenizer {
     }
 
     /// The same as [`Tokenizer::load`] of bytes that nobody else needs; without the general engine, only of packed ones.
-    #[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
+    #[cfg(target_arch = "wasm32")]
     pub(crate) fn load_owned(bytes: Vec<u8>, options: &LoadOptions<'_>) -> Result<Tokenizer, Error> {
         options.asks_general()?;
         if cfg!(feature = "general") && !packed::is_one(&bytes) {
@@ -227,7 +231,7 @@ impl Tokenizer {
         };
         chain::check(steps.as_deref(), contents.buffer.len(), contents.list.len(), room)?;
         let special_tokens = contents.special_tokens();
-        let is_general = engine == Engine::General || chain::has_regex(steps.as_deref());
+        let is_general = cfg!(feature = "general") && (engine == Engine::General || chain::has_regex(steps.as_deref()));
         let vocabulary = match steps.as_deref().and_then(|steps| Table::new(&contents, steps)) {
             Some(table) => Vocabulary::Table(table),
             // What is packed has no longer ones.
@@ -250,7 +254,7 @@ impl Tokenizer {
             Vocabulary::Table(table) => (table.count, table.longest, "table"),
             Vocabulary::Chain(chain) => (chain.words.list.len(), chain.longest(), "chain"),
         };
-        let engine = if is_general { "general" } else { own };
+        let engine = if cfg!(feature = "general") && is_general { "general" } else { own };
         let info = TokenizerInfo { vocab_size, decoder, special_tokens, engine, source_sha256: None };
         Tokenizer {
             vocabulary,
@@ -330,10 +334,13 @@ impl Tokenizer {
     /// that only encoding needs are damaged; `limit_exceeded` for more than 4 MiB of text, or too many ids.
     #[cfg(feature = "general")]
     pub fn encode(&self, text: &str, options: EncodeOptions) -> Result<Vec<u32>, Error> {
-        match &self.encoder {
-            Ok(encoder) => encoder.encode(text, options.add_special_tokens),
-            Err(error) => Err(error.clone()),
-        }
+        self.encoder()?.encode(text, options.add_special_tokens)
+    }
+
+    /// What encodes, or why nothing does.
+    #[cfg(feature = "general")]
+    pub(crate) fn encoder(&self) -> Result<&Encoder, Error> {
+        self.encoder.as_ref().map_err(Error::clone)
     }
 
     fn decode_raw(&self, ids: &[u32], options: DecodeOptions, out: &mut Vec<u8>) {

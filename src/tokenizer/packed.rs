@@ -84,7 +84,7 @@ fn read_parts(file: &[u8], engine: Engine, room: usize) -> Result<Tokenizer, Err
         parts.damaged |= kind > CHAIN;
         let chain = Chain { words: words(&table, file, &mut parts.damaged), steps };
         chain.check(room)?;
-        is_general |= has_regex(chain.steps.as_deref());
+        is_general |= cfg!(feature = "general") && has_regex(chain.steps.as_deref());
         Vocabulary::Chain(chain)
     };
     if parts.damaged || !parts.rest.is_empty() {

@@ -171,11 +171,12 @@ impl Parser {
                 self.model = Model::default();
                 self.enter(State::Model);
             }
-            "padding" => {
+            // Only the general engine pads.
+            "padding" if cfg!(feature = "general") => {
                 let padding = reader.value()?;
                 self.spec.padding = (padding != "null").then(|| padding.to_owned());
             }
-            "truncation" | "pre_tokenizer" | "post_processor" => self.pass_over(false),
+            "truncation" | "padding" | "pre_tokenizer" | "post_processor" => self.pass_over(false),
             other => {
                 let next = reader.peek();
                 return Err(sniff::unknown_key(other, next));

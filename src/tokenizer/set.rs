@@ -22,6 +22,12 @@ impl TokenizerSet {
         self.entries.push((pattern.into(), tokenizer));
     }
 
+    /// The tokenizer of a pattern.
+    #[cfg(feature = "rollouts")]
+    pub(crate) fn get(&self, pattern: &str) -> Option<&Tokenizer> {
+        self.entries.iter().find(|(known, _)| known == pattern).map(|(_, tokenizer)| &**tokenizer)
+    }
+
     /// The tokenizer for a model, and its pattern.
     pub fn find(&self, model: Option<&str>) -> Option<(&str, &Tokenizer)> {
         let matches = |pattern: &str| pattern == "*" || model.is_some_and(|model| glob(pattern, model));

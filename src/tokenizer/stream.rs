@@ -78,7 +78,7 @@ impl<T: Deref<Target = Tokenizer>> TextStream<T> {
 
     /// Whether the text that is held back and that of the ids might take more than so many bytes: asked before memory is
     /// taken.
-    #[cfg(all(target_arch = "wasm32", not(feature = "spans")))]
+    #[cfg(target_arch = "wasm32")]
     pub(crate) fn may_exceed(&self, ids: &[u32], most: usize) -> bool {
         let held = match &self.tokenizer.vocabulary {
             // Each byte may become U+FFFD.

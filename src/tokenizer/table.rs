@@ -6,7 +6,6 @@
 
 use super::chain::{Step, fallback_token, leading};
 use super::flow::Flow;
-use super::spec::SOME;
 use super::{DecodeOptions, Pieces};
 
 /// Tokens are copied in pieces of this many bytes: one load and one store for nearly all of them.
@@ -109,11 +108,7 @@ impl Table {
     /// Adds what goes without saying.
     pub fn finish(&mut self) {
         self.bytes.extend_from_slice(&[0; WIDE]);
-        let (_, longest_first) = weigh(&self.first);
-        self.longest_first = longest_first;
-        let (count, longest) = weigh(&self.slots);
-        self.count = count;
-        self.longest = longest.saturating_add(longest_first);
+        self.longest = self.longest.saturating_add(self.longest_first);
         self.add_steps();
     }
 
@@ -298,7 +293,7 @@ impl Table {
 }
 
 /// What cells are made of.
-#[cfg(any(all(test, not(target_arch = "wasm32")), all(target_arch = "wasm32", not(feature = "spans"))))]
+#[cfg(any(all(test, not(target_arch = "wasm32")), target_arch = "wasm32"))]
 impl Table {
     /// Whether a token differs where it comes first.
     pub fn is_positional(&self) -> bool {
@@ -351,22 +346,6 @@ fn close_run(start: usize, out: &mut Vec<u8>) {
         for _ in 0..count {
             out.extend_from_slice("\u{fffd}".as_bytes());
         }
-    }
-}
-
-/// How many slots have a token, and the most bytes of text that one has. In pieces: a function that is called once runs
-/// slowly in V8.
-fn weigh(slots: &[Slot]) -> (usize, usize) {
-    let mut sums = (0, 0);
-    slots.chunks(SOME).for_each(|slots| weigh_some(slots, &mut sums));
-    sums
-}
-
-#[inline(never)]
-fn weigh_some(slots: &[Slot], (count, longest): &mut (usize, usize)) {
-    for slot in slots {
-        *count += usize::from(slot.has(PRESENT));
-        *longest = slot.most().max(*longest);
     }
 }
 

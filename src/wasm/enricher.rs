@@ -8,27 +8,27 @@ use wasm_bindgen::prelude::*;
 
 use super::tokenizer::TokenizerCore;
 use super::{set, to_js, to_js_error};
-use crate::enrich::{EnrichOptions, enrich_borrowed, strip_from};
+use crate::enrich::{EnrichOptions, Prepared, enrich_borrowed, strip_from};
 use crate::formats::Origin;
-use crate::layouts::Sieve;
 use crate::tokenizer::TokenizerSet;
 
 /// Options and tokenizers of an enrichment.
 #[wasm_bindgen]
 pub struct EnricherCore {
     options: EnrichOptions,
-    sieve: Sieve,
+    prepared: Prepared,
     tokenizers: RefCell<TokenizerSet>,
 }
 
 #[wasm_bindgen]
 impl EnricherCore {
-    /// Reads options as JSON: `format`, `layouts`, `existing`, `skipSpecialTokens`, `ids`, `maxTextChars`, `limits`.
+    /// Reads options as JSON: `format`, `layouts`, `existing`, `skipSpecialTokens`, `messages`, `ids`, `maxTextChars`,
+    /// `limits`.
     #[wasm_bindgen(constructor)]
     pub fn new(options: &str) -> Result<EnricherCore, JsValue> {
         let options = EnrichOptions::from_json(options.as_bytes()).map_err(to_js_error)?;
-        let sieve = Sieve::of(&options.layouts);
-        Ok(EnricherCore { options, sieve, tokenizers: RefCell::default() })
+        let prepared = Prepared::of(&options);
+        Ok(EnricherCore { options, prepared, tokenizers: RefCell::default() })
     }
 
     /// Adds a tokenizer for the models whose name fits the pattern. The tokenizer may be freed afterwards.
@@ -41,7 +41,7 @@ impl EnricherCore {
     #[wasm_bindgen(js_name = enrichBody)]
     pub fn enrich_body(&self, body: &[u8], content_type: &str, url: &str) -> Result<JsValue, JsValue> {
         let origin = Origin { content_type: Some(content_type), url: Some(url) };
-        let enriched = enrich_borrowed(body, &origin, &self.tokenizers.borrow(), &self.options, &self.sieve);
+        let enriched = enrich_borrowed(body, &origin, &self.tokenizers.borrow(), &self.options, &self.prepared);
         let (body, report) = enriched.map_err(to_js_error)?;
         let result = js_sys::Object::new();
         set(&result, "body", &Uint8Array::from(&*body));

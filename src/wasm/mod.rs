@@ -3,15 +3,15 @@
 //! Every method takes `&self`: after a trap, or when a callback calls in again, an object whose `&mut self` method
 //! was left half way would be dead. Every error crosses as a JavaScript `Error` with the code as its `code`.
 
-#[cfg(not(feature = "spans"))]
+#[cfg(feature = "general")]
+mod drift;
 mod enricher;
-#[cfg(not(feature = "spans"))]
 mod pieces;
 #[cfg(feature = "spans")]
 mod read;
-#[cfg(not(feature = "spans"))]
+#[cfg(feature = "rollouts")]
+mod rollouts;
 mod stream;
-#[cfg(not(feature = "spans"))]
 mod tokenizer;
 #[cfg(feature = "spans")]
 mod write;
@@ -20,13 +20,12 @@ use wasm_bindgen::prelude::*;
 
 use crate::Error;
 
-#[cfg(not(feature = "spans"))]
 pub use enricher::{EnricherCore, strip};
 #[cfg(feature = "spans")]
 pub use read::read;
-#[cfg(not(feature = "spans"))]
+#[cfg(feature = "rollouts")]
+pub use rollouts::RolloutsCore;
 pub use stream::StreamCore;
-#[cfg(not(feature = "spans"))]
 pub use tokenizer::{LoaderCore, TokenizerCore};
 #[cfg(feature = "spans")]
 pub use write::write;
@@ -44,14 +43,16 @@ fn to_js_error(error: Error) -> JsValue {
 }
 
 /// A plain JavaScript value: objects, arrays, numbers, strings.
-#[cfg(not(feature = "spans"))]
 fn to_js(value: &crate::report::Value<'_>) -> JsValue {
+    // Of what we write there is no mistake to be told.
+    js_sys::JSON::parse(&json_text(value)).unwrap_or(JsValue::UNDEFINED)
+}
+
+fn json_text(value: &crate::report::Value<'_>) -> String {
     let number = |number: f64| js_sys::JSON::stringify(&number.into()).map_or(String::new(), String::from);
     let mut json = Vec::new();
     value.json_into(number, &mut json);
-    // Of what we write there is no mistake to be told.
-    let json = String::from_utf8(json).unwrap_or_default();
-    js_sys::JSON::parse(&json).unwrap_or(JsValue::UNDEFINED)
+    String::from_utf8(json).unwrap_or_default()
 }
 
 /// Sets a member of an object that was just made, which cannot fail.

@@ -26,6 +26,46 @@ static NO_KEYS: LazyLock<Layout> = LazyLock::new(|| {
     Layout::from_json(layout).unwrap().remove(0)
 });
 
+/// The letters, and the marks of a chat template.
+#[cfg(feature = "rollouts")]
+static CHAT: LazyLock<TokenizerSet> = LazyLock::new(|| {
+    let mut file: Value = serde_json::from_str(LETTERS).unwrap();
+    for (id, content) in (26..).zip(["<|im_start|>", "<|im_end|>", "<think>", "</think>", "<|endoftext|>", "\n"]) {
+        file["added_tokens"].as_array_mut().unwrap().push(serde_json::json!({ "id": id, "content": content,
+            "single_word": false, "lstrip": false, "rstrip": false, "normalized": false, "special": content != "\n" }));
+    }
+    Tokenizer::from_json(file.to_string().as_bytes()).unwrap().into()
+});
+
+/// The rollouts of any body: nothing panics, and segments and messages have every token once.
+#[cfg(feature = "rollouts")]
+fn rollouts(body: &[u8], format: Format) {
+    use token2text::rollout::{CheckOptions, Rollouts};
+    let mut options = token2text::ReadOptions::default();
+    (options.format, options.layouts) = (format, LAYOUTS.clone());
+    options.limits.ids_per_field = 4096;
+    let Ok(spans) = token2text::read(body, &options) else { return };
+    let rollouts = Rollouts::new(spans, CHAT.clone(), CheckOptions::default()).unwrap();
+    let mut seen = 0;
+    for (at, rollout) in rollouts.list.iter().enumerate() {
+        let checked = rollouts.check(at).unwrap();
+        seen += rollout.nodes.len();
+        for (node, cut) in rollout.nodes.iter().zip(&checked.calls) {
+            let covers = |ranges: Vec<[usize; 2]>| {
+                let start = ranges.first().map_or(0, |range| range[0]);
+                let end = ranges.into_iter().fold(start, |end, range| {
+                    assert!(range[0] == end && range[1] >= end, "{range:?} behind {end}");
+                    range[1]
+                });
+                assert!(end == rollouts.calls[node.call].ids.len() || start == end);
+            };
+            covers(cut.segments.iter().map(|segment| segment.tokens).collect());
+            covers(cut.messages.iter().map(|message| message.tokens).collect());
+        }
+    }
+    assert_eq!(seen, rollouts.calls.len(), "each call is in one rollout");
+}
+
 fn options_for(format: Format) -> EnrichOptions {
     let mut options = EnrichOptions::default();
     options.layouts.clone_from(&LAYOUTS);
@@ -38,6 +78,8 @@ fn options_for(format: Format) -> EnrichOptions {
 /// A body in a format: nothing panics; twice is once; what was put in goes out again; what is not touched is the same; JSON
 /// stays JSON.
 pub fn body(body: &[u8], format: Format) {
+    #[cfg(feature = "rollouts")]
+    rollouts(body, format);
     let options = options_for(format);
     // Of anything, something is left or an error.
     let stripped = strip(body, &options);

@@ -169,6 +169,10 @@ fn long_parts_are_refused_before_they_take_memory() {
         ("{\"added_tokens\":[{\"more\":[", &strings),
         ("{\"", &text),
     ] {
+        // Only the general engine keeps it.
+        if start.contains("padding") && !cfg!(feature = "general") {
+            continue;
+        }
         let chunks = std::iter::once(start.as_bytes()).chain(std::iter::repeat_n(&more[..], 40));
         refused(load(chunks), ErrorCode::LimitExceeded, "16 MiB");
     }

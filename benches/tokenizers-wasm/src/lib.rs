@@ -1,4 +1,4 @@
-//! The smallest wrapper around the reference that JavaScript can decode with.
+//! The smallest wrapper around the reference that JavaScript can decode and encode with.
 
 use tokenizers::Tokenizer;
 use wasm_bindgen::prelude::*;
@@ -18,5 +18,11 @@ impl Reference {
     /// The text of ids, special tokens too.
     pub fn decode(&self, ids: &[u32]) -> Result<String, JsError> {
         self.0.decode(ids, false).map_err(|error| JsError::new(&error.to_string()))
+    }
+
+    /// The ids of a text, without special tokens around it.
+    pub fn encode(&self, text: &str) -> Result<Vec<u32>, JsError> {
+        let encoding = self.0.encode_fast(text, false).map_err(|error| JsError::new(&error.to_string()))?;
+        Ok(encoding.get_ids().to_vec())
     }
 }

@@ -4,7 +4,7 @@ use super::wire::{BYTES, bytes_into, next};
 use super::{BOOL, DOUBLE, INT, KEY_VALUES, OtlpProto, STRING, VALUES};
 use crate::base64;
 use crate::json::{decimal_into, quote_into, text_into};
-use crate::view::Text;
+use crate::view::{Form, Text};
 
 impl OtlpProto<'_> {
     /// Appends the value between two places as JSON, with so many lists inside each other.
@@ -55,7 +55,7 @@ impl OtlpProto<'_> {
 
     pub(super) fn value_of(text: &Text, is_reread: bool) -> Vec<u8> {
         let (mut value, mut list) = (Vec::new(), Vec::new());
-        if is_reread && !text.in_rows {
+        if is_reread && text.form != Form::Rows {
             let mut json = Vec::new();
             text_into(text, true, &mut json);
             bytes_into(STRING, &json, &mut value);
@@ -66,7 +66,7 @@ impl OtlpProto<'_> {
             bytes_into(STRING, text.as_bytes(), &mut value);
             bytes_into(1, &value, &mut list);
         }
-        if text.in_rows {
+        if text.form == Form::Rows {
             value.clear();
             bytes_into(VALUES, &list, &mut value);
         }

@@ -4,7 +4,7 @@ use super::super::Document;
 use super::{ARRAY, ENCODED, STRING, Typed, VALUE};
 use crate::formats::span::role;
 use crate::json::{leaving, quote_into, text_into};
-use crate::view::{NodeId, Text, Write};
+use crate::view::{Form, NodeId, Text, Write};
 
 /// Stands between the key and a list that was made. Those who write empty lists at all write them without the space.
 const MADE_COLON: &[u8] = b": ";
@@ -57,7 +57,7 @@ impl Typed<'_, '_> {
             let template: &[u8] = if list.is_empty() { br#"{"1": 2}"# } else { br#", {"1": 2}"# };
             list.extend_from_slice(&self.filled(template, self.type_name(STRING), &quoted));
         }
-        if text.in_rows {
+        if text.form == Form::Rows {
             list = self.filled(br#"{"1": {"values": [2]}}"#, self.type_name(ARRAY), &list);
         }
         list
@@ -132,11 +132,11 @@ impl Document for Typed<'_, '_> {
     fn write(&mut self, write: &Write) {
         let Write { object, key, before, mut text } = write.clone();
         let (role, node) = role(object);
-        if self.is_encoded(object) && (role == ENCODED || !text.in_rows) && !write.drops() {
+        if self.is_encoded(object) && (role == ENCODED || text.form != Form::Rows) && !write.drops() {
             // The JSON of the text as the content of a string.
             let mut json = Vec::new();
             text_into(&text, true, &mut json);
-            text = Text { texts: vec![String::from_utf8(json).unwrap_or_default()], in_rows: false };
+            text = Text { texts: vec![String::from_utf8(json).unwrap_or_default()], form: Form::One };
         }
         let write = Write { object: node, key, before, text };
         if self.is_listed(object) {

@@ -8,8 +8,8 @@ use std::sync::Mutex;
 use serde::Deserialize;
 use tokenizers::normalizer::Range;
 use tokenizers::{
-    AddedToken, AddedVocabulary, Model, ModelWrapper, NormalizedString, Normalizer, OffsetType, PreTokenizedString,
-    PreTokenizer, PreTokenizerWrapper,
+    AddedToken, AddedVocabulary, Model, ModelWrapper, NormalizedString, Normalizer, OffsetReferential, OffsetType,
+    PreTokenizedString, PreTokenizer, PreTokenizerWrapper,
 };
 
 use super::super::json::Reader;
@@ -21,7 +21,7 @@ use super::{invalid, limit_exceeded, unsupported};
 use crate::{Error, ErrorCode};
 
 /// The longest text that is encoded. Each of its bytes may take hundreds on the way.
-const MOST_TEXT: usize = 4 << 20;
+pub(crate) const MOST_TEXT: usize = 4 << 20;
 
 /// So long may all pieces of a text become, normalized and cut up.
 const MOST_FORM: usize = 64 << 20;
@@ -37,12 +37,23 @@ const MOST_WORD: usize = 1000;
 
 /// What encodes.
 #[derive(Debug)]
-pub(in crate::tokenizer) struct Encoder {
-    added: AddedVocabulary,
-    normalizer: Steps,
+pub(crate) struct Encoder {
+    pub(super) added: AddedVocabulary,
+    pub(super) normalizer: Steps,
     pre_tokenizers: Vec<PreTokenizerWrapper>,
-    model: ModelWrapper,
+    pub(super) model: ModelWrapper,
+    /// What the model gives for what it has no tokens for.
+    pub(super) unknown: Option<u32>,
     finish: Finish,
+}
+
+/// The ids of a text before anything is cut off, put around it or padded.
+#[derive(Debug, Default)]
+pub(crate) struct Encoded {
+    pub ids: Vec<u32>,
+    /// For each id whether a piece begins there: an added token, or what the pre-tokenizer cuts out. No token of the model
+    /// reaches from one piece into the next.
+    pub begins: Vec<bool>,
 }
 
 /// The encoder of a file that was read, or why there is none.
@@ -73,6 +84,10 @@ struct ModelHead {
     max_input_chars_per_word: Option<usize>,
     #[serde(default)]
     merges: Option<Merges>,
+    #[serde(default)]
+    unk_token: Option<String>,
+    #[serde(default)]
+    unk_id: Option<u32>,
 }
 
 #[derive(Deserialize)]
@@ -105,8 +120,10 @@ impl Encoder {
         if let Some(pre_tokenizer) = member("pre_tokenizer", pre_tokenizer)? {
             collect(pre_tokenizer, &mut pre_tokenizers)?;
         }
-        check_model(&member("model", model)?, spec)?;
+        let head: ModelHead = member("model", model)?;
+        check_model(&head, spec)?;
         let model: ModelWrapper = member("model", model)?;
+        let unknown = head.unk_id.or_else(|| model.token_to_id(head.unk_token.as_ref()?));
         let tokens: Option<Vec<AddedToken>> = member("added_tokens", added_tokens)?;
         let tokens = tokens.unwrap_or_default();
         check_added(&tokens, &normalizer)?;
@@ -116,11 +133,18 @@ impl Encoder {
         let result = added.add_tokens(tokens, &model, Some(&guard));
         guard.finish()?;
         result.map_err(|error| invalid(format!("added_tokens: {error}")))?;
-        Ok(Encoder { added, normalizer, pre_tokenizers, model, finish })
+        Ok(Encoder { added, normalizer, pre_tokenizers, model, unknown, finish })
     }
 
     /// The ids of a text.
     pub fn encode(&self, text: &str, add_special_tokens: bool) -> Result<Vec<u32>, Error> {
+        let mut encoded = Encoded::default();
+        self.encode_into(text, &mut encoded)?;
+        self.finish.apply(encoded.ids, add_special_tokens)
+    }
+
+    /// Appends the ids of a text.
+    pub fn encode_into(&self, text: &str, encoded: &mut Encoded) -> Result<(), Error> {
         if text.len() > MOST_TEXT {
             return Err(limit_exceeded("one call encodes at most 4 MiB of text; encode in parts"));
         }
@@ -132,8 +156,13 @@ impl Encoder {
             step.pre_tokenize(&mut pieces).map_err(failed)?;
         }
         self.model.tokenize_in_pretokenized(&mut pieces, None).map_err(failed)?;
-        let encoding = pieces.into_encoding(None, 0, OffsetType::None).map_err(failed)?;
-        self.finish.apply(encoding.get_ids().to_vec(), add_special_tokens)
+        for (_, _, tokens) in pieces.get_splits(OffsetReferential::Normalized, OffsetType::None) {
+            for (at, token) in tokens.iter().flatten().enumerate() {
+                encoded.ids.push(token.id);
+                encoded.begins.push(at == 0);
+            }
+        }
+        Ok(())
     }
 }
 

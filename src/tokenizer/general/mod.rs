@@ -7,12 +7,14 @@
 mod encode;
 mod finish;
 mod normalize;
+mod parts;
 
 use tokenizers::Decoder;
 use tokenizers::normalizers::Replace;
 use tokenizers::normalizers::replace::ReplacePattern;
 
-pub(super) use encode::{Encoder, encoder, packed};
+pub(crate) use encode::{Encoded, Encoder, MOST_TEXT};
+pub(super) use encode::{encoder, packed};
 pub(super) use normalize::normalize;
 
 use super::{limit_exceeded, quoted};

@@ -1,7 +1,7 @@
 /**
  * The WebAssembly instances of this process. `slim` decodes nearly every tokenizer; `general` holds the Rust `tokenizers` crate
- * too and is loaded only when a file needs it; `spans` has no tokenizers, and is loaded at the first `read` or `write`. Objects
- * of one cannot be given to another.
+ * too and is loaded only when a file needs it; `spans` has what slim has, and `read`, `write`, rollouts and conversations, and is
+ * loaded when one of these is asked for. Objects of one cannot be given to another.
  */
 import { Token2TextError, messageOf } from "./errors.js";
 
@@ -78,12 +78,22 @@ export async function started() {
  * @returns {Instance}
  */
 export function general() {
-  if (!instances.general) currentHost().loadSync?.("general");
-  if (instances.general) return instances.general;
-  throw new Token2TextError(
-    "engine_not_available",
-    "this tokenizer needs the general engine, which has not been loaded; use `await Tokenizer.load(...)`, which fetches it",
-  );
+  const cure = "use `await Tokenizer.load(...)`, which fetches it";
+  return now("general", `this tokenizer needs the general engine, which has not been loaded; ${cure}`);
+}
+
+/**
+ * An instance, loaded now where that can be done synchronously.
+ *
+ * @template {LaterName} N
+ * @param {N} name
+ * @param {string} message What is thrown elsewhere.
+ * @returns {InstanceOf<N>}
+ */
+export function now(name, message) {
+  if (!instances[name]) currentHost().loadSync?.(name);
+  if (instances[name]) return instances[name];
+  throw new Token2TextError("engine_not_available", message);
 }
 
 /**

@@ -1,4 +1,4 @@
-import { general, slim } from "./engines.js";
+import { general, load, now, slim } from "./engines.js";
 import { Token2TextError, asToken2TextError, describe } from "./errors.js";
 import { ORIGIN, checkOptions, optionsText, stripOptions, tokenizerEntries } from "./options.js";
 import { toJson, withTexts } from "./record.js";
@@ -6,6 +6,7 @@ import { asBytes } from "./source.js";
 import { Tokenizer, coreIn, instanceOf } from "./tokenizer.js";
 
 /** @typedef {import("./general.js").EnricherCore} Core */
+/** @typedef {import("./engines.js").Instance} Instance */
 /** @typedef {import("./layout.js").Layout} Layout */
 /** @typedef {import("./tokenizer.js").Bytes} Bytes */
 /** @typedef {import("./report.js").Report} Report */
@@ -18,6 +19,10 @@ import { Tokenizer, coreIn, instanceOf } from "./tokenizer.js";
  * @property {boolean} [skipSpecialTokens] Default: false.
  * @property {"keep" | "drop"} [ids] `"drop"` takes ids out when their text is written, with their copies: those of which the
  *   text says everything. Default: `"keep"`.
+ * @property {boolean} [messages] Also writes the conversation that the ids are, by the chat template that the tokenizer's tokens tell, where
+ *   the backend shows one: `mlflow.chat.messages`, OpenTelemetry's `gen_ai.input.messages` and `gen_ai.output.messages`, Weave's
+ *   `inputs.messages` and `output.choices`, and in Trackio's `messages` in place of what verl made of inputs and output. What is there
+ *   stays. It needs the module `spans`, which `Enricher.create` loads. Default: false.
  * @property {number} [maxTextChars] Most characters (code points) of a text; a longer one is cut there. Default: no limit.
  * @property {Limits} [limits]
  */
@@ -34,7 +39,7 @@ import { Tokenizer, coreIn, instanceOf } from "./tokenizer.js";
  * @property {string | null} [contentType] The header `content-type`.
  * @property {string | URL | null} [url] The URL that the body was sent to or came from, its path, or the name of a file.
  */
-/** @typedef {Pick<EnricherOptions, "format" | "layouts" | "limits"> & Origin} StripOptions What the body was enriched with. */
+/** @typedef {Pick<EnricherOptions, "format" | "layouts" | "limits" | "messages"> & Origin} StripOptions What the body was enriched with. */
 /**
  * Bounds on one call; each is checked before memory is taken.
  *
@@ -46,6 +51,7 @@ import { Tokenizer, coreIn, instanceOf } from "./tokenizer.js";
  */
 
 const utf8 = new TextEncoder();
+const NO_MESSAGES = "the option `messages` needs spans_bg.wasm, which has not been loaded; use `await Enricher.create(...)`, which fetches it";
 
 /** Finds token ids in traces and writes their text beside them; everything else stays as it is, byte for byte. */
 export class Enricher {
@@ -61,11 +67,14 @@ export class Enricher {
    */
   constructor(tokenizers, options = {}) {
     slim();
-    const entries = tokenizerEntries(tokenizers, (value) => value instanceof Tokenizer);
+    const entries = tokenizerEntries(tokenizers, isTokenizer);
     const json = optionsText(options, "new Enricher");
     // All in one instance; the general one can hold every tokenizer.
-    const isSlim = entries.every(([, tokenizer]) => instanceOf(tokenizer) === slim());
-    const instance = isSlim ? slim() : general();
+    const isSlim = areSlim(entries);
+    // What differs between the two does not matter here.
+    const spans = isSlim && options.messages === true ? /** @type {any} */ (now("spans", NO_MESSAGES)) : undefined;
+    /** @type {Instance} */
+    const instance = spans ?? (isSlim ? slim() : general());
     try {
       this.#core = new instance.glue.EnricherCore(json);
       for (const [pattern, tokenizer] of entries) this.#core.addTokenizer(pattern, coreIn(tokenizer, instance));
@@ -77,13 +86,14 @@ export class Enricher {
   }
 
   /**
-   * The same as `new Enricher`, in the spelling that `token2text/worker` has too.
+   * The same as `new Enricher`, in the spelling that `token2text/worker` has too; it loads what the option `messages` needs.
    *
    * @param {Tokenizer | Record<string, Tokenizer>} tokenizers
    * @param {EnricherOptions} [options]
    * @returns {Promise<Enricher>}
    */
   static async create(tokenizers, options) {
+    if (options?.messages === true && areSlim(tokenizerEntries(tokenizers, isTokenizer))) await load("spans", "the option `messages`");
     return new Enricher(tokenizers, options);
   }
 
@@ -149,14 +159,15 @@ export class Enricher {
 }
 
 /**
- * Takes the text out again that an Enricher with default options has written: the bytes of before.
+ * Takes the text out again that an Enricher with default options has written: the bytes of before. With `messages` also the conversations,
+ * where they stand as an Enricher writes them; what was replaced in Trackio's messages cannot come back.
  *
  * @param {Uint8Array | ArrayBuffer} bytes
  * @param {StripOptions} [options]
  * @returns {Bytes}
  */
 export function strip(bytes, options = {}) {
-  const { glue } = slim();
+  const { glue } = options?.messages === true ? now("spans", NO_MESSAGES) : slim();
   const body = bodyBytes(bytes, "strip");
   const given = stripOptions(options);
   try {
@@ -164,6 +175,16 @@ export function strip(bytes, options = {}) {
   } catch (error) {
     throw asToken2TextError(error);
   }
+}
+
+/** @param {unknown} value @returns {value is Tokenizer} */
+function isTokenizer(value) {
+  return value instanceof Tokenizer;
+}
+
+/** @param {[string, Tokenizer][]} entries */
+function areSlim(entries) {
+  return entries.every(([, tokenizer]) => instanceOf(tokenizer) === slim());
 }
 
 /** @param {unknown} bytes @param {string} call */

@@ -12,6 +12,7 @@ export { Enricher, strip } from "./enricher.js";
 export { memoryBytes } from "./engines.js";
 export { PieceFlag } from "./pieces.js";
 export { read } from "./read.js";
+export { readRollouts } from "./rollouts.js";
 export { Tokenizer } from "./tokenizer.js";
 export { write } from "./write.js";
 
@@ -29,11 +30,24 @@ export { write } from "./write.js";
 /** @typedef {import("./tokenizer.js").LoadOptions} LoadOptions */
 /** @typedef {import("./tokenizer.js").DecodeOptions} DecodeOptions */
 /** @typedef {import("./tokenizer.js").Pieces} Pieces */
+/** @typedef {import("./drift.js").Drift} Drift */
+/** @typedef {import("./drift.js").DriftRun} DriftRun */
+/** @typedef {import("./drift.js").DriftCause} DriftCause */
+/** @typedef {import("./drift.js").RangeDrift} RangeDrift */
+/** @typedef {import("./drift.js").CauseCount} CauseCount */
+/** @typedef {import("./drift.js").TokenRange} TokenRange */
+/** @typedef {import("./drift.js").DriftOptions} DriftOptions */
 /** @typedef {import("./stream.js").TextStream} TextStream */
 /** @typedef {import("./tokenizer.js").EncodeOptions} EncodeOptions */
 /** @typedef {import("./enricher.js").EnricherOptions} EnricherOptions */
 /** @typedef {import("./enricher.js").StripOptions} StripOptions */
 /** @typedef {import("./read.js").ReadOptions} ReadOptions */
+/** @typedef {import("./rollouts.js").RolloutOptions} RolloutOptions */
+/** @typedef {import("./rollout.js").Rollouts} Rollouts */
+/** @typedef {import("./rollout.js").Rollout} Rollout */
+/** @typedef {import("./rollout.js").RolloutCall} RolloutCall */
+/** @typedef {import("./rollout.js").Message} Message */
+/** @typedef {import("./rollout.js").Finding} Finding */
 /** @typedef {import("./span.js").Span} Span */
 /** @typedef {import("./span.js").SpanField} SpanField */
 /** @typedef {import("./write.js").SpanInput} SpanInput */
@@ -46,6 +60,7 @@ export { write } from "./write.js";
 /** @typedef {import("./report.js").Report} Report */
 /** @typedef {import("./report.js").ReportField} ReportField */
 /** @typedef {import("./report.js").ReportTotals} ReportTotals */
+/** @typedef {import("./report.js").ReportMessages} ReportMessages */
 /** @typedef {import("./layout.js").LayoutField} LayoutField */
 
 /**
@@ -68,7 +83,7 @@ let ready;
  * @param {WasmSource | Promise<WasmSource>} [source] The package's `slim_bg.wasm`: its URL, a Response, its bytes or the
  *   compiled module. By default it is fetched from beside this file.
  * @param {InitOptions} [options] Likewise `general_bg.wasm`, which is fetched when a tokenizer needs it, and `spans_bg.wasm`,
- *   which is fetched at the first `read` or `write`.
+ *   which is fetched at the first `read`, `write` or `readRollouts`, or by `Enricher.create` for conversations.
  * @returns {Promise<void>}
  */
 export function init(source = new URL("./slim_bg.wasm", import.meta.url), options) {

@@ -30,7 +30,11 @@ export function checkOptions(options, known, call) {
 
 /** The options of `Tokenizer.load`. @param {import("./tokenizer.js").LoadOptions} [options] */
 export function checkLoadOptions(options) {
-  const checked = checkOptions(options, LOAD_OPTIONS, "Tokenizer.load");
+  return checkWaiting(checkOptions(options, LOAD_OPTIONS, "Tokenizer.load"));
+}
+
+/** What every long call may have: who is told how far it is, and who ends it. @template {{ onProgress?: unknown, signal?: unknown }} T @param {T} checked @returns {T} */
+export function checkWaiting(checked) {
   const { onProgress, signal } = checked;
   if (onProgress !== undefined && typeof onProgress !== "function") {
     throw new Token2TextError("invalid_options", `\`onProgress\` must be a function, not ${describe(onProgress)}`);

@@ -51,6 +51,24 @@ export interface ReportTotals {
   /** Spans in which no layout found ids. */
   spansWithoutIds: number;
   warnings: number;
+  /** Places that a conversation was written to, if there are any. */
+  messages?: number;
+  /** Conversations that were not written, by reason, if there are any. */
+  noMessages?: Record<string, number>;
+}
+
+/** What became of the conversation of a span, at one place where its backend shows it. */
+export interface ReportMessages {
+  /** Address of the place; of the span if the conversation has none. */
+  path: string;
+  /** `decoded`: written. `kept`: a value was there and stays. `replaced`: written over contents that verl made. */
+  status: "decoded" | "kept" | "replaced" | "skipped";
+  /** Number of messages that were written. */
+  count: number;
+  /** Why none were: a stable code. */
+  reason?: string;
+  /** What was wrong, for a person. */
+  detail?: string;
 }
 
 /** What one enrichment did. */
@@ -63,6 +81,8 @@ export interface Report {
   fields: ReportField[];
   /** The first 10,000. */
   warnings: { code: string; message: string; path: string }[];
+  /** Conversations, with the option `messages`; the first 10,000. */
+  messages?: ReportMessages[];
   totals: ReportTotals;
 }
 

@@ -1,4 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
+import { checkDriftOptions, driftOf } from "./drift.js";
 import { slim } from "./engines.js";
 import { Token2TextError, asToken2TextError, describe } from "./errors.js";
 import { countIds, idWords, writeIds } from "./ids.js";
@@ -12,6 +13,8 @@ import { Memory, decodeUtf8 } from "./texts.js";
 
 /** @typedef {import("./ids.js").TokenIds} TokenIds */
 /** @typedef {import("./pieces.js").Pieces} Pieces */
+/** @typedef {import("./drift.js").Drift} Drift */
+/** @typedef {import("./drift.js").DriftOptions} DriftOptions */
 /** @typedef {import("./source.js").Source} Source */
 /** @typedef {import("./source.js").Progress} Progress */
 /** @typedef {import("./engines.js").Instance} Instance */
@@ -81,8 +84,8 @@ let construct;
 export class Tokenizer {
   /** @type {Core | undefined} */
   #core;
-  /** @type {Core | undefined} */
-  #copy;
+  /** In other instances. @type {Map<Instance, Core>} */
+  #copies = new Map();
   #instance;
   #sha256;
   /** @type {TokenizerInfo | undefined} */
@@ -102,7 +105,9 @@ export class Tokenizer {
     coreIn = (tokenizer, instance) => {
       const core = tokenizer.#alive();
       if (instance === tokenizer.#instance) return core;
-      return (tokenizer.#copy ??= new instance.glue.TokenizerCore(core.pack(new Uint8Array()), "{}"));
+      let copy = tokenizer.#copies.get(instance);
+      if (!copy) tokenizer.#copies.set(instance, (copy = new instance.glue.TokenizerCore(core.pack(new Uint8Array()), "{}")));
+      return copy;
     };
   }
 
@@ -247,15 +252,29 @@ export class Tokenizer {
     if (typeof text !== "string") {
       throw new Token2TextError("invalid_options", `encode takes a string, not ${describe(text)}`);
     }
-    if (this.#instance === slim()) {
-      const cure = 'load the tokenizer with `await Tokenizer.load(source, { engine: "general" })`';
-      throw new Token2TextError("engine_not_available", `encode needs the general engine; ${cure}`);
-    }
+    this.#needGeneral("encode");
     try {
       return core.encode(text, addSpecialTokens);
     } catch (error) {
       throw asToken2TextError(error);
     }
+  }
+
+  /**
+   * Where ids differ from those that their text is encoded to, as Python `tokenizers` gives them: special tokens are kept in the
+   * text and found in it again, none are added, nothing is truncated or padded. For a tokenizer that was loaded with
+   * `engine: "general"`. At most 4 Mi ids and 64 MiB of text, of which at most 4 MiB without a special token.
+   *
+   * @param {TokenIds} ids
+   * @param {DriftOptions} [options]
+   * @returns {Drift}
+   */
+  drift(ids, options) {
+    const core = this.#alive();
+    const checked = checkDriftOptions(options);
+    const words = idWords(ids);
+    this.#needGeneral("drift");
+    return driftOf(core, words, checked);
   }
 
   /**
@@ -282,8 +301,9 @@ export class Tokenizer {
   /** Gives the memory back. Enrichers made with this tokenizer go on working. */
   free() {
     this.#core?.free();
-    this.#copy?.free();
-    this.#core = this.#copy = undefined;
+    for (const copy of this.#copies.values()) copy.free();
+    this.#copies.clear();
+    this.#core = undefined;
     this.#strings = this.#shown = [];
   }
 
@@ -315,6 +335,13 @@ export class Tokenizer {
     const length = this.#run(ids, skip, false);
     const { words } = this.#memory;
     return this.#memory.text(words[this.#start + 1] & ~WHOLE, words[this.#start], length);
+  }
+
+  /** @param {string} call */
+  #needGeneral(call) {
+    if (this.#instance !== slim()) return;
+    const cure = 'load the tokenizer with `await Tokenizer.load(source, { engine: "general" })`';
+    throw new Token2TextError("engine_not_available", `${call} needs the general engine; ${cure}`);
   }
 
   #alive() {

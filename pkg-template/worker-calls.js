@@ -16,12 +16,12 @@ export function serve(api, post) {
   /** @type {Map<number, any>} */
   const objects = new Map();
   /** @type {Map<number, AbortController>} */
-  const loads = new Map();
+  const waits = new Map();
 
   /** @type {Record<string, (request: Request) => unknown>} */
   const functions = {
     init: ({ args: [source, options] }) => api.init(source, options),
-    load: (request) => load(request),
+    load: (request) => waited(request, ([source, options], waiting) => api.Tokenizer.load(source, { ...options, ...waiting })),
     fromBytes: async ({ args: [file, { config: configFile, ...rest }] }) => {
       const [bytes, config] = await Promise.all([unpacked(file), unpacked(configFile)]);
       try {
@@ -36,19 +36,30 @@ export function serve(api, post) {
     strip: ({ args: [bytes, options] }) => api.strip(bytes, options),
     read: ({ args: [bytes, options] }) => api.read(bytes, options),
     write: ({ args: [spans, format, options] }) => api.write(spans, format, options),
+    readRollouts: (request) =>
+      waited(request, ([bytes, entries, options], waiting) => api.readRollouts(bytes, tokenizers(entries), { ...options, ...waiting })),
   };
 
-  /** @param {Request} request */
-  async function load({ id, args: [source, options], reports, isAborted }) {
+  /**
+   * Does what can be told about while it is done, and be given up.
+   *
+   * @param {Request} request
+   * @param {(args: any[], waiting: { onProgress?: (progress: unknown) => void, signal: AbortSignal }) => Promise<unknown>} work
+   */
+  async function waited({ id, args, reports, isAborted }, work) {
     const abort = new AbortController();
     if (isAborted) abort.abort();
-    loads.set(id, abort);
-    const onProgress = reports ? (/** @type {unknown} */ progress) => post({ id, progress }, []) : undefined;
+    waits.set(id, abort);
     try {
-      return await api.Tokenizer.load(source, { ...options, onProgress, signal: abort.signal });
+      return await work(args, { onProgress: reporter(id, reports), signal: abort.signal });
     } finally {
-      loads.delete(id);
+      waits.delete(id);
     }
+  }
+
+  /** Tells the client of progress, if it asked. @param {number} id @param {boolean} [reports] */
+  function reporter(id, reports) {
+    return reports ? (/** @type {unknown} */ progress) => post({ id, progress }, []) : undefined;
   }
 
   /** @param {[string, number][]} entries */
@@ -63,17 +74,19 @@ export function serve(api, post) {
     return object;
   }
 
-  /** @param {number} target @param {string} method @param {unknown[]} args */
-  function callOn(target, method, args) {
+  /** @param {number} target @param {Request} request */
+  function callOn(target, { id, method, args, reports }) {
     const object = objectOf(target);
-    return method === "info" ? object.info : object[method](...args);
+    if (method === "info") return object.info;
+    if (method === "drift") return object.drift(args[0], { ...args[1], onProgress: reporter(id, reports) });
+    return object[method](...args);
   }
 
   /** @param {Request} request */
   async function answer(request) {
-    const { id, method, args, target, makes } = request;
+    const { id, method, target, makes } = request;
     try {
-      const value = await (target === undefined ? functions[method](request) : callOn(target, method, args));
+      const value = await (target === undefined ? functions[method](request) : callOn(target, request));
       if (makes !== undefined) objects.set(makes, value);
       const answered = makes === undefined ? value : undefined;
       post({ id, value: answered }, buffersOf(answered));
@@ -84,7 +97,7 @@ export function serve(api, post) {
   }
 
   return (message) => {
-    if (message.abort !== undefined) return loads.get(message.abort)?.abort();
+    if (message.abort !== undefined) return waits.get(message.abort)?.abort();
     if (message.free === undefined) return answer(message);
     objects.get(message.free)?.free();
     objects.delete(message.free);
@@ -96,9 +109,10 @@ async function unpacked(value) {
   return value instanceof Blob ? new Uint8Array(await value.arrayBuffer()) : value;
 }
 
-/** The buffers that a result has for itself, which are moved: of bytes, and of such members. @param {any} value */
+/** The buffers that a result has for itself, which are moved: of bytes, of such members, and of rollouts. @param {any} value */
 function buffersOf(value) {
-  const candidates = [value, value?.bytes, value?.body, value?.ends, value?.flags].filter((bytes) => ArrayBuffer.isView(bytes));
+  const ids = value?.rollouts?.flatMap((/** @type {{ calls: { ids: unknown }[] }} */ { calls }) => calls.map(({ ids }) => ids)) ?? [];
+  const candidates = [value, value?.bytes, value?.body, value?.ends, value?.flags, ...ids].filter((bytes) => ArrayBuffer.isView(bytes));
   return candidates.map((bytes) => /** @type {ArrayBuffer} */ (bytes.buffer));
 }
 

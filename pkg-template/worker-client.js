@@ -1,8 +1,9 @@
 /** The classes and functions of `token2text/worker`: those of the main entry, with Promises. */
 /// <reference lib="esnext.disposable" preserve="true" />
+import { checkDriftOptions } from "./drift.js";
 import { Token2TextError } from "./errors.js";
 import { compile } from "./instantiate.js";
-import { ORIGIN, PLAIN_OPTIONS, checkLoadOptions, checkOptions, optionsText, plainBytes, tokenizerEntries } from "./options.js";
+import { ORIGIN, PLAIN_OPTIONS, checkLoadOptions, checkOptions, checkWaiting, optionsText, plainBytes, tokenizerEntries } from "./options.js";
 import { asBytes, isKind, readSource, unshared } from "./source.js";
 import { MAX_FILE } from "./loading.js";
 import { absolute, call, configure, end, start } from "./worker-connection.js";
@@ -21,6 +22,8 @@ export { transfer } from "./worker-transfer.js";
 /** @typedef {import("./index.js").TokenizerInfo} TokenizerInfo */
 /** @typedef {import("./index.js").DecodeOptions} DecodeOptions */
 /** @typedef {import("./index.js").EncodeOptions} EncodeOptions */
+/** @typedef {import("./index.js").Drift} Drift */
+/** @typedef {import("./index.js").DriftOptions} DriftOptions */
 /** @typedef {import("./index.js").Pieces} Pieces */
 /** @typedef {import("./index.js").EnricherOptions} EnricherOptions */
 /** @typedef {import("./index.js").StripOptions} StripOptions */
@@ -31,6 +34,8 @@ export { transfer } from "./worker-transfer.js";
 /** @typedef {import("./index.js").WriteOptions} WriteOptions */
 /** @typedef {import("./index.js").Origin} Origin */
 /** @typedef {import("./index.js").Report} Report */
+/** @typedef {import("./index.js").Rollouts} Rollouts */
+/** @typedef {import("./index.js").RolloutOptions} RolloutOptions */
 
 /**
  * Starts the worker. It also starts by itself at the first call, so this is needed only to give addresses, or to have it
@@ -184,6 +189,21 @@ export class Tokenizer {
   }
 
   /**
+   * Where ids differ from those that their text is encoded to, as Python `tokenizers` gives them: special tokens are kept in the
+   * text and found in it again, none are added, nothing is truncated or padded. For a tokenizer that was loaded with
+   * `engine: "general"`. At most 4 Mi ids and 64 MiB of text, of which at most 4 MiB without a special token.
+   *
+   * @param {TokenIds} ids
+   * @param {DriftOptions} [options]
+   * @returns {Promise<Drift>}
+   */
+  async drift(ids, options) {
+    const remote = this.#alive();
+    const { ranges, onProgress } = checkDriftOptions(options);
+    return remote.call("drift", [ids, { ranges }], onProgress);
+  }
+
+  /**
    * The tokenizer as bytes that `load` and `fromBytes` take in place of its tokenizer.json, many times
    * faster and without `encode`. They record `info.sha256`. Another version of the package may refuse them: keep the
    * tokenizer.json.
@@ -237,20 +257,9 @@ export class Enricher {
    * @returns {Promise<Enricher>}
    */
   static async create(tokenizers, options = {}) {
-    const entries = tokenizerEntries(tokenizers, (value) => value instanceof Tokenizer).map(
-      ([pattern, tokenizer]) => /** @type {const} */ ([pattern, aliveRemote(tokenizer)]),
-    );
+    const entries = remoteEntries(tokenizers);
     const plain = JSON.parse(optionsText(options, "Enricher.create"));
-    const remote = new Remote(async (makes) => {
-      // A tokenizer that was freed is only made again for this.
-      for (const [, tokenizer] of entries) tokenizer.hold();
-      try {
-        const handles = await Promise.all(entries.map(async ([pattern, tokenizer]) => [pattern, await tokenizer.handle()]));
-        await call({ method: "create", args: [handles, plain], makes });
-      } finally {
-        for (const [, tokenizer] of entries) tokenizer.release();
-      }
-    });
+    const remote = new Remote((makes) => withHandles(entries, (handles) => call({ method: "create", args: [handles, plain], makes })));
     await remote.handle();
     return new Enricher(remote);
   }
@@ -327,6 +336,44 @@ export async function read(bytes, options) {
  */
 export async function write(spans, format, options) {
   return call({ method: "write", args: [spans, format, options] });
+}
+
+/**
+ * Reads the rollouts of a body: the calls of each in order, how each goes on from the one before, whose which token is, the
+ * messages, and what is wrong.
+ *
+ * @param {Uint8Array | ArrayBuffer} bytes
+ * @param {Tokenizer | Record<string, Tokenizer>} tokenizers As for an Enricher.
+ * @param {RolloutOptions} [options]
+ * @returns {Promise<Rollouts>}
+ */
+export async function readRollouts(bytes, tokenizers, options) {
+  const entries = remoteEntries(tokenizers);
+  const { onProgress, signal, ...rest } = checkWaiting(options ?? {});
+  return withHandles(entries, (handles) => call({ method: "readRollouts", args: [bytes, handles, sendable(rest)], signal, onProgress }));
+}
+
+/** Tokenizers by pattern, as objects in the worker. @param {Tokenizer | Record<string, Tokenizer>} tokenizers @returns {[string, Remote][]} */
+function remoteEntries(tokenizers) {
+  const entries = tokenizerEntries(tokenizers, (value) => value instanceof Tokenizer);
+  return entries.map(([pattern, tokenizer]) => [pattern, aliveRemote(tokenizer)]);
+}
+
+/**
+ * Does something with tokenizers in the worker. One that was freed is only made again for this.
+ *
+ * @template T
+ * @param {[string, Remote][]} entries
+ * @param {(handles: [string, number][]) => Promise<T>} work
+ */
+async function withHandles(entries, work) {
+  for (const [, tokenizer] of entries) tokenizer.hold();
+  try {
+    const handles = entries.map(async ([pattern, tokenizer]) => /** @type {[string, number]} */ ([pattern, await tokenizer.handle()]));
+    return await work(await Promise.all(handles));
+  } finally {
+    for (const [, tokenizer] of entries) tokenizer.release();
+  }
 }
 
 /**

@@ -6,7 +6,7 @@ import { checkWorker, setPlatform } from "./worker-connection.js";
 
 export { Token2TextError } from "./errors.js";
 export { PieceFlag } from "./pieces.js";
-export { Enricher, Tokenizer, init, read, strip, terminate, transfer, write } from "./worker-client.js";
+export { Enricher, Tokenizer, init, read, readRollouts, strip, terminate, transfer, write } from "./worker-client.js";
 
 setPlatform({ spawn, resolve });
 

@@ -68,18 +68,21 @@ export class Remote {
    *
    * @param {string} method
    * @param {unknown[]} args
+   * @param {(progress: any) => void} [onProgress]
    * @returns {Promise<any>}
    */
-  call(method, args) {
-    if (isStarted() && this.#isThere && this.#worker === workerNumber()) return send({ method, args, target: this.#handle });
-    return this.#callWhenThere(method, args);
+  call(method, args, onProgress) {
+    if (isStarted() && this.#isThere && this.#worker === workerNumber()) {
+      return send({ method, args, target: this.#handle, onProgress });
+    }
+    return this.#callWhenThere(method, args, onProgress);
   }
 
-  /** @param {string} method @param {unknown[]} args */
-  async #callWhenThere(method, args) {
+  /** @param {string} method @param {unknown[]} args @param {(progress: any) => void} [onProgress] */
+  async #callWhenThere(method, args, onProgress) {
     this.hold();
     try {
-      return await send({ method, args, target: await this.handle() });
+      return await send({ method, args, target: await this.handle(), onProgress });
     } finally {
       this.release();
     }

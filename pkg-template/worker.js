@@ -4,7 +4,7 @@ import { checkWorker, setPlatform } from "./worker-connection.js";
 
 export { Token2TextError } from "./errors.js";
 export { PieceFlag } from "./pieces.js";
-export { Enricher, Tokenizer, init, read, strip, terminate, transfer, write } from "./worker-client.js";
+export { Enricher, Tokenizer, init, read, readRollouts, strip, terminate, transfer, write } from "./worker-client.js";
 
 /** @typedef {import("./index.js").TokenIds} TokenIds */
 /** @typedef {import("./index.js").Source} Source */

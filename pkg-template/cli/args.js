@@ -3,10 +3,10 @@ import { parseArgs } from "node:util";
 /** Wrong usage or unreadable input: exit status 2. */
 export class UsageError extends Error {}
 
-/** @typedef {import("node:util").ParseArgsConfig["options"]} OptionTable */
+/** @typedef {NonNullable<import("node:util").ParseArgsConfig["options"]>} OptionTable */
 
 /** @satisfies {OptionTable} */
-const COMMON = {
+export const COMMON = {
   layout: { type: "string", multiple: true },
   report: { type: "string" },
   strict: { type: "boolean" },
@@ -32,6 +32,12 @@ export const ENRICHING = {
   "max-text-chars": { type: "string" },
 };
 
+/** Of commands that write files. @satisfies {OptionTable} */
+const MESSAGES = { messages: { type: "boolean" } };
+
+/** Of a command that writes to a backend. @satisfies {OptionTable} */
+export const NO_MESSAGES = { "no-messages": { type: "boolean" } };
+
 /** @type {Record<string, string[]>} */
 const CHOICES = {
   compat: ["tokenizers", "transformers4", "transformers5"],
@@ -56,6 +62,7 @@ const CHOICES = {
  * @property {boolean} skipSpecialTokens
  * @property {boolean} dropIds
  * @property {number} [maxTextChars]
+ * @property {boolean} messages
  */
 
 /**
@@ -64,7 +71,7 @@ const CHOICES = {
  * @returns {Settings}
  */
 export function parse(command, args) {
-  return parseOptions({ ...(command === "enrich" ? ENRICHING : COMMON), ...FILES }, args).settings;
+  return parseOptions({ ...(command === "enrich" ? ENRICHING : COMMON), ...MESSAGES, ...FILES }, args).settings;
 }
 
 /**
@@ -97,6 +104,7 @@ export function parseOptions(options, args) {
     skipSpecialTokens: values["skip-special-tokens"] ?? false,
     dropIds: values["drop-ids"] ?? false,
     maxTextChars: wholeNumber("max-text-chars", values["max-text-chars"]),
+    messages: values.messages ?? ("no-messages" in { ...options } && !values["no-messages"]),
   };
   return { settings, values };
 }

@@ -3,6 +3,7 @@ export const MAIN = `token2text: finds token ids in LLM traces and writes the te
 Usage:
   token2text enrich [FILE...] --tokenizer T [options]
   token2text strip  [FILE...] [options]
+  token2text check  [FILE...] --tokenizer T [options]
   token2text pack   [FILE] [-o OUT]
   token2text mlflow enrich --tracking-uri U --experiment E --tokenizer T [options]
   token2text trackio enrich --server U --project P --tokenizer T [options]
@@ -10,6 +11,7 @@ Usage:
 Commands:
   enrich   add the text of every list of token ids
   strip    take the text out again that enrich has added
+  check    tell what is wrong with rollouts: turns that do not go on with the same ids, masks, log-probabilities, loops
   pack     make a tokenizer.json a small file that loads many times faster
   mlflow   add the text to traces that an MLflow server has stored
   trackio  add the text to traces that a Trackio server has stored
@@ -48,12 +50,19 @@ const DECODING = `  -t, --tokenizer T      a tokenizer.json or what pack made of
       --max-text-chars N cut each text after N characters
 `;
 
+const MESSAGES = `      --messages         write the conversation that the ids are too, by the tokenizer's chat template, where MLflow,
+                         Weave, Trackio and readers of OpenTelemetry's attributes show one
+`;
+
+const NO_MESSAGES = `      --no-messages      do not write the conversation that the ids are, by the tokenizer's chat template
+`;
+
 export const ENRICH = `Usage: token2text enrich [FILE...] --tokenizer T [options]
 
 Writes the text next to the token ids of each record and changes nothing else.
 
 Options:
-${DECODING}      --strict           exit with 1 if ids were skipped or a line is broken
+${DECODING}${MESSAGES}      --strict           exit with 1 if ids were skipped or a line is broken
 ${COMMON}
 ${EXIT}
 Examples:
@@ -67,9 +76,37 @@ export const STRIP = `Usage: token2text strip [FILE...] [options]
 Takes out the text that enrich has added: the result is the file of before.
 
 Options:
+      --messages         take out the conversations too that enrich has added; in Trackio's messages they stay
       --strict           exit with 1 if a line is broken
 ${COMMON}
 ${EXIT}`;
+
+export const CHECK = `Usage: token2text check [FILE...] --tokenizer T [options]
+
+Reads the rollouts of each file and tells what is wrong with them: whether each turn continues the one before with the
+same ids, whether encoding the text again would give other ids, masks, log-probabilities, lengths, special tokens inside
+the model's text, text that repeats itself. A line for each rollout, and below it what was found.
+
+Options:
+  -t, --tokenizer T      a tokenizer.json (path or URL, plain or gzip), or the folder that holds it; may be repeated with
+                         a pattern on the model name: --tokenizer 'Qwen/*=qwen.json' --tokenizer other.json
+      --level LEVEL      list findings of this level and above, and exit with 1 if there are any: error, warning
+                         (default) or info
+      --json             a JSON line for each rollout, with every finding, in place of the table
+      --no-drift         do not encode the texts again, which takes longer than all the rest; then T may be what pack
+                         made
+      --max-tokens N     a call of more tokens is a finding
+      --template NAME    the chat template, where the tokenizer's tokens do not tell it: chatml, llama3, gemma, mistral,
+                         mistral-v3, deepseek, kimi-k2, glm4, chatglm3, harmony, phi3, phi4, phi4-mini or command-r
+      --format F         the wire format: auto (default), record, otlp-json, otlp-proto, mlflow, weave, trackio or sse
+${LAYOUT}  -h, --help             this text
+
+Exit status: 0 nothing found; 1 findings at or above the level; 2 wrong usage or unreadable input.
+
+Examples:
+  token2text check rollouts.jsonl --tokenizer tokenizer.json
+  token2text check step_*.jsonl -t tokenizer.json --level error --json > findings.jsonl
+`;
 
 export const PACK = `Usage: token2text pack [FILE] [-o OUT] [options]
 
@@ -104,7 +141,7 @@ Options:
                          trace token2text.version. There is no way back from in-place
       --dry-run          write nothing, only tell
   -o, --output DIR       write the spans of each trace with their texts into a folder, as MLflow's JSON
-${DECODING}${LAYOUT}      --strict           exit with 1 if something was skipped
+${DECODING}${NO_MESSAGES}${LAYOUT}      --strict           exit with 1 if something was skipped
       --report KIND      on the standard error: summary (default), json (a line per trace) or none
   -h, --help             this text
 
@@ -138,7 +175,7 @@ Options:
                          HF_TOKEN
       --dry-run          write nothing, only tell
       --revision N       write other versions than those of before, after a mistake for example; the default is 1
-${DECODING}${LAYOUT}      --strict           exit with 1 if ids were skipped
+${DECODING}${NO_MESSAGES}${LAYOUT}      --strict           exit with 1 if ids were skipped
       --report KIND      on the standard error: summary (default), json (a line per trace) or none
   -h, --help             this text
 

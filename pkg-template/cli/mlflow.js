@@ -3,7 +3,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Token2TextError } from "../node.js";
 import { MlflowReader, pendingFilter } from "../exporters/mlflow.js";
-import { ENRICHING, UsageError, parseOptions, wholeNumber } from "./args.js";
+import { ENRICHING, NO_MESSAGES, UsageError, parseOptions, wholeNumber } from "./args.js";
 import * as help from "./help.js";
 import { Progress } from "./progress.js";
 import { prepareEnrich } from "./setup.js";
@@ -16,6 +16,7 @@ import { Summary, count } from "./summary.js";
 
 const OPTIONS = {
   ...ENRICHING,
+  ...NO_MESSAGES,
   "tracking-uri": { type: "string" },
   experiment: { type: "string" },
   filter: { type: "string" },

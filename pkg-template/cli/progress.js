@@ -34,6 +34,13 @@ export class Progress {
     this.addRecords(1);
   }
 
+  /** How many records are done, and how many there are. @param {number} done @param {number} all */
+  show(done, all) {
+    this.#work.all = all;
+    this.#records = done;
+    this.#show();
+  }
+
   /** @param {number} count */
   addRecords(count) {
     this.#records += count;

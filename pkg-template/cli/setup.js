@@ -22,6 +22,7 @@ export async function prepareEnrich(settings) {
     skipSpecialTokens: settings.skipSpecialTokens,
     ids: /** @type {EnricherOptions["ids"]} */ (settings.dropIds ? "drop" : "keep"),
     maxTextChars: settings.maxTextChars,
+    messages: settings.messages,
   };
   const tokenizers = await loadTokenizers(settings);
   const enricher = inWords("", () => new Enricher(tokenizers, options));
@@ -30,13 +31,13 @@ export async function prepareEnrich(settings) {
 
 /** @param {Settings} settings @returns {Promise<Change>} */
 export async function prepareStrip(settings) {
-  const options = await commonOptions(settings);
+  const options = { ...(await commonOptions(settings)), messages: settings.messages };
   inWords("", () => strip(new TextEncoder().encode("{}"), options));
   return (body, file) => ({ body: strip(body, { ...options, url: file }) });
 }
 
 /** @param {Settings} settings */
-async function commonOptions({ format, layouts }) {
+export async function commonOptions({ format, layouts }) {
   const given = await Promise.all(layouts.map(readLayouts));
   return {
     format: /** @type {EnricherOptions["format"]} */ (format),
@@ -60,10 +61,10 @@ async function readLayouts(name) {
   }
 }
 
-/** @param {Settings} settings */
-async function loadTokenizers({ tokenizers, config, compat }) {
+/** @param {Settings} settings @param {Pick<import("../tokenizer.js").LoadOptions, "engine">} [more] */
+export async function loadTokenizers({ tokenizers, config, compat }, more) {
   const sources = await readPatterns(tokenizers);
-  const options = { config, compat: /** @type {import("../tokenizer.js").LoadOptions["compat"]} */ (compat) };
+  const options = { config, compat: /** @type {import("../tokenizer.js").LoadOptions["compat"]} */ (compat), ...more };
   /** @type {Record<string, Tokenizer>} */
   const loaded = {};
   for (const [pattern, source] of sources) loaded[pattern] = await load(source, options);

@@ -16,9 +16,11 @@ export class Summary {
     unknownIds: 0,
     different: 0,
     spansWithoutIds: 0,
+    messages: 0,
   };
   #skipped = new Kinds("skipped");
   #notDropped = new Kinds("ids stay");
+  #noMessages = new Kinds("no conversation");
   #broken = new Kinds("copied unchanged");
   #warnings = new Kinds("warning");
   #isBroken = false;
@@ -29,7 +31,7 @@ export class Summary {
   }
 
   /** @param {Report} report @param {string} where File and line. */
-  add({ spans, totals, fields, warnings }, where) {
+  add({ spans, totals, fields, warnings, messages = [] }, where) {
     this.#counts.spans += spans;
     for (const name of /** @type {(keyof typeof totals)[]} */ (Object.keys(totals))) {
       if (name in this.#counts) this.#counts[/** @type {"ids"} */ (name)] += /** @type {number} */ (totals[name]);
@@ -39,6 +41,10 @@ export class Summary {
       const field = fields.find((candidate) => candidate.reason === reason);
       const kinds = reason === "not_dropped" ? this.#notDropped : this.#skipped;
       kinds.add(reason, count, `${where} ${field?.path ?? ""}: ${field?.detail ?? ""}`);
+    }
+    for (const [reason, count] of Object.entries(totals.noMessages ?? {})) {
+      const place = messages.find((candidate) => candidate.reason === reason);
+      this.#noMessages.add(reason, count, `${where} ${place?.path ?? ""}: ${place?.detail ?? ""}`);
     }
     for (const { code, message, path } of warnings) this.#warnings.add(code, 1, `${where} ${path}: ${message}`);
   }
@@ -51,7 +57,7 @@ export class Summary {
 
   /** The summary of `enrich`. @param {string} [done] What became of texts. */
   toString(done = "written") {
-    const { spans, decoded, kept, replaced, ids, idsDropped, shortened, unknownIds, different, spansWithoutIds } = this.#counts;
+    const { spans, decoded, kept, replaced, ids, idsDropped, shortened, unknownIds, different, spansWithoutIds, messages } = this.#counts;
     const lines = [`${count(spans, "record")}: ${count(decoded + replaced, "text")} ${done}; ${count(ids, "token id")}`];
     if (kept > 0) lines.push(`${count(kept, "text")} already there and kept`);
     if (different > 0) lines.push(`  ${different} of them other than what the ids say`);
@@ -60,7 +66,8 @@ export class Summary {
     if (shortened > 0) lines.push(`${count(shortened, "text")} shortened`);
     if (unknownIds > 0) lines.push(`${count(unknownIds, "id")} unknown to the tokenizer and left out of the text`);
     if (spansWithoutIds > 0) lines.push(`${count(spansWithoutIds, "record")} without token ids`);
-    return lines.map((line) => `${line}\n`).join("") + this.#skipped + this.#notDropped + this.problemText();
+    if (messages > 0) lines.push(`${count(messages, "conversation")} ${done}`);
+    return lines.map((line) => `${line}\n`).join("") + this.#skipped + this.#notDropped + this.#noMessages + this.problemText();
   }
 
   /** The summary of a command that decodes nothing: only what went wrong. */

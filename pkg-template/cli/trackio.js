@@ -2,7 +2,7 @@
 import { Token2TextError } from "../node.js";
 import { TrackioExporter, TrackioReader, enrichStored, withRetry } from "../exporters/trackio.js";
 import { canonicalName } from "../exporters/trackio-names.js";
-import { ENRICHING, UsageError, parseOptions, wholeNumber } from "./args.js";
+import { ENRICHING, NO_MESSAGES, UsageError, parseOptions, wholeNumber } from "./args.js";
 import * as help from "./help.js";
 import { Progress } from "./progress.js";
 import { prepareEnrich } from "./setup.js";
@@ -14,6 +14,7 @@ import { Summary, count } from "./summary.js";
 
 const OPTIONS = {
   ...ENRICHING,
+  ...NO_MESSAGES,
   server: { type: "string" },
   project: { type: "string" },
   run: { type: "string", multiple: true },

@@ -267,6 +267,19 @@ const BEHAVIOURS = {
     const packed = await t2t.Tokenizer.load(await tokenizer.pack(), { engine });
     await fails(() => packed.encode("Hi"), "unsupported_tokenizer", /load its tokenizer.json/);
   },
+  async "ids are compared with those of their text"({ load, engine }) {
+    const tokenizer = await load();
+    if (engine === "auto") return fails(() => tokenizer.drift([72]), "engine_not_available", /engine: "general"/);
+    const ids = [72, 105, ...bytesOf("<|end|>")];
+    /** @type {unknown[]} */
+    const told = [];
+    const onProgress = (/** @type {unknown} */ progress) => told.push(progress);
+    const drift = await tokenizer.drift(ids, { ranges: [[0, 2]], onProgress });
+    equal(drift.runs, [{ tokens: [2, 9], ids: [258], text: "<|end|>", cause: "special_as_text" }]);
+    equal(drift.ranges, [{ tokens: [0, 2], equal: true, differing: 0, causes: [] }]);
+    equal(told, [{ loaded: 9, total: 9 }]);
+    await fails(() => tokenizer.drift(ids, { ranges: [[0, 10]] }), "invalid_options", /ranges\[0\]/);
+  },
 };
 
 export const names = Object.keys(BEHAVIOURS);

@@ -61,8 +61,8 @@ const awaited = (name, give) => /** @type {Promise<Buffer>} */ ({
 });
 
 test("init is done once, and general waits until a file needs it", async () => {
-  // The first request for the spans fails.
-  const spans = awaited("spans", () => (asked.spans === 1 ? Promise.reject(new Error("no network")) : wasm("spans")));
+  // The first two requests for the spans fail.
+  const spans = awaited("spans", () => (asked.spans <= 2 ? Promise.reject(new Error("no network")) : wasm("spans")));
   const first = init(WebAssembly.compile(await wasm("slim")), { general: awaited("general", () => wasm("general")), spans });
   assert.equal(init(), first);
   await first;
@@ -81,16 +81,29 @@ test("init is done once, and general waits until a file needs it", async () => {
   assert.equal(Tokenizer.fromBytes(rare).info.engine, "general");
 });
 
+test("conversations need spans, which only the way that waits can load", async () => {
+  const tokenizer = Tokenizer.fromBytes(plain);
+  assert.throws(() => new Enricher(tokenizer, { messages: true }), failure("engine_not_available", /await Enricher\.create/));
+  assert.throws(() => strip(plain, { messages: true }), failure("engine_not_available", /await Enricher\.create/));
+  assert.deepEqual(asked, { general: 1, spans: 0 });
+  // With a tokenizer of the general module all is there.
+  new Enricher(Tokenizer.fromBytes(jsonBytes(needsGeneral())), { messages: true }).free();
+  await assert.rejects(Enricher.create(tokenizer, { messages: true }), failure("engine_not_available", /the option `messages` needs spans_bg\.wasm, .*no network/));
+  assert.deepEqual(asked, { general: 1, spans: 1 });
+});
+
 test("spans waits until spans are read or written, is asked for once, and again after a failure", async () => {
   const body = new TextEncoder().encode('{"output": {"token_ids": [1]}}');
   const words = /^(read|write) needs spans_bg\.wasm, which could not be loaded: no network\. Serve .* init\(undefined, { spans: url }\)/;
   await Promise.all([read(body), write([], "record")].map((call) => assert.rejects(call, failure("engine_not_available", words))));
-  assert.deepEqual(asked, { general: 1, spans: 1 });
+  assert.deepEqual(asked, { general: 1, spans: 2 });
   const [[span], written] = await Promise.all([read(body), write([{ name: "a" }], "record")]);
   assert.deepEqual(span.fields[0].ids, Uint32Array.of(1));
   assert.equal(new TextDecoder().decode(written), '{"name":"a"}\n');
   await read(body);
-  assert.deepEqual(asked, { general: 1, spans: 2 });
+  assert.deepEqual(asked, { general: 1, spans: 3 });
+  // Now it is there.
+  new Enricher(Tokenizer.fromBytes(plain), { messages: true }).free();
 });
 
 test("strings are URLs here, also where they look like paths", async () => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { after, beforeEach, test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { CLI, token2text } from "./support/cli.js";
-import { byteIds, byteLevel, jsonBytes } from "./support/tokenizers.js";
+import { OPEN, byteIds, byteLevel, chatMl, jsonBytes } from "./support/tokenizers.js";
 
 const root = mkdtempSync(join(tmpdir(), "token2text-"));
 let folder = "";
@@ -196,6 +196,19 @@ test("ids go and texts are cut on request, and the summary says so", async () =>
   assert.equal(status, 0);
   assert.equal(stdout.toString(), `{"output":{"response_text":"Hi"}}\n${texted("you").replace('"you"', '"yo"')}\n`);
   assert.match(stderr, /\n2 token ids taken out\n1 text shortened\nids stay, not_dropped: stdin:2 .*: the text is shortened\n$/);
+});
+
+test("conversations are written on request, told, and taken out again", async () => {
+  write("chat.json", jsonBytes(chatMl()));
+  const prompt = [OPEN, ...byteIds("user\nHi"), OPEN + 1, OPEN, ...byteIds("assistant\n")];
+  const call = JSON.stringify({ op_name: "o", trace_id: "t", inputs: { prompt_ids: prompt }, output: { token_ids: byteIds("Hello") }, summary: {} });
+  const bare = JSON.stringify({ op_name: "o", trace_id: "t", inputs: { prompt_ids: byteIds("Hi") }, output: {}, summary: {} });
+  const { stdout, stderr } = await run(["enrich", "-t", "chat.json", "--messages"], `${call}\n${bare}\n`);
+  assert.match(stderr, /^2 conversations written\n/m);
+  assert.match(stderr, /^no conversation, no_role: stdin:2 : tokens 0 to 2 are in no message$/m);
+  assert.deepEqual(JSON.parse(stdout.toString().split("\n")[0]).inputs.messages, [{ role: "user", content: "Hi" }]);
+  assert.equal((await run(["strip", "--messages"], stdout)).stdout.toString(), `${call}\n${bare}\n`);
+  assert.doesNotMatch((await run(["enrich", "-t", "chat.json"], call)).stdout.toString(), /messages/);
 });
 
 test("an event stream is read whole, by its content or its name", async () => {

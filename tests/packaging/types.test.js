@@ -2,7 +2,7 @@
 import { test } from "node:test";
 import { freshProject, run } from "./support/project.js";
 
-const MAIN = `import { Enricher, Token2TextError, Tokenizer, init, memoryBytes, read, strip, write, type Bytes, type ErrorCode, type Layout, type LayoutField, type LoadOptions, type Report, type Span, type TokenizerInfo } from "token2text";
+const MAIN = `import { Enricher, Token2TextError, Tokenizer, init, memoryBytes, read, strip, write, type Bytes, type Drift, type DriftCause, type ErrorCode, type Layout, type LayoutField, type LoadOptions, type Report, type Span, type TokenizerInfo } from "token2text";
 import slim from "token2text/slim_bg.wasm";
 import spansModule from "token2text/spans_bg.wasm";
 const options: LoadOptions = { compat: "transformers5", hash: "", onProgress: ({ loaded, total }) => loaded / (total ?? 1) };
@@ -18,6 +18,9 @@ export async function use(file: Blob): Promise<string> {
   const text: string = tokenizer.decode(BigInt64Array.of(1n), { skipSpecialTokens: true }) + tokenizer.decodeBatch([[1], Uint32Array.of(1)])[0];
   if (report.fields[0].status === "skipped") throw new Token2TextError("internal", info.decoder);
   const ids: Uint32Array = tokenizer.encode(text, { addSpecialTokens: false });
+  const drift: Drift = tokenizer.drift(ids, { ranges: [[0, 1]], onProgress: ({ loaded, total }) => loaded / (total ?? 1) });
+  const causes: DriftCause[] = drift.runs.map(({ cause }) => cause);
+  if (causes.includes("merge")) return drift.ranges[0].causes[0].cause;
   const packed: Tokenizer = Tokenizer.fromBytes(tokenizer.pack());
   const spans: Span[] = await read(body);
   const written: Bytes = await write(spans, "mlflow");
@@ -43,6 +46,7 @@ export async function use(file: Blob): Promise<string> {
   await init(undefined, { general: "/general_bg.wasm", spans: "/spans_bg.wasm", worker: () => new Worker("/worker-host.js", { type: "module" }) });
   const tokenizer: Tokenizer = await Tokenizer.load(file, { engine: "auto" });
   const ids: Uint32Array = await tokenizer.encode("Hi", encode);
+  if (!(await tokenizer.drift(ids, { ranges: [[0, 1]] })).equal) return "";
   const text: string = (await tokenizer.decode(ids)) + (await tokenizer.info).decoder;
   const enricher: Enricher = await Enricher.create({ "*": tokenizer }, { existing: "keep" });
   const bytes = new Uint8Array(8);

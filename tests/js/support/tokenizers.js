@@ -12,6 +12,18 @@ export function byteLevel() {
   return tokenizer({ vocab, decoder: { type: "ByteLevel", add_prefix_space: true, trim_offsets: true, use_regex: true } });
 }
 
+/** In `chatMl`: what opens messages. The next one closes them. */
+export const OPEN = 258;
+
+/** `byteLevel` with the marks of ChatML. */
+export function chatMl() {
+  const file = byteLevel();
+  for (const content of ["<|im_start|>", "<|im_end|>"]) {
+    file.added_tokens.push({ ...file.added_tokens[0], id: OPEN + file.added_tokens.length - 1, content });
+  }
+  return file;
+}
+
 /** One whose decoder has a regular expression, which only the general engine does. */
 export function needsGeneral() {
   const decoders = [{ type: "Replace", pattern: { Regex: "[xy]+" }, content: " " }, { type: "Fuse" }];

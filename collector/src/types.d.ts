@@ -38,6 +38,7 @@ export interface Configuration {
     skipSpecialTokens: boolean;
     ids: "keep" | "drop";
     maxTextChars?: number;
+    messages: boolean;
   };
   relays: RelayTarget[];
   /** Whether traces get their texts when they are read through a relay. */

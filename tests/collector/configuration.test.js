@@ -55,6 +55,7 @@ describe("what is given", () => {
     "skip-special-tokens": ["true", (c) => c.enrichment.skipSpecialTokens, true],
     "drop-ids": ["true", (c) => c.enrichment.ids, "drop"],
     "max-text-chars": ["2000", (c) => c.enrichment.maxTextChars, 2000],
+    messages: ["false", (c) => c.enrichment.messages, false],
     relay: ["trackio=[::1]:7861,https://host/base/", (c) => c.relays, [{ backend: "trackio", listen: { host: "::1", port: 7861 }, upstream: new URL("https://host/base") }]],
     "enrich-reads": ["true", (c) => c.enrichReads, true],
     sample: ["12.5%", (c) => c.sample, 0.125],
@@ -84,7 +85,7 @@ describe("what is given", () => {
     const [text, of, expected] = found;
     test(`${option.name} as a flag, a variable and in a file`, async () => {
       const isSwitch = option.kind.placeholder === "";
-      const flag = isSwitch ? [flagOf(option)] : [`${flagOf(option)}=${text}`];
+      const flag = isSwitch ? [text === "true" ? flagOf(option) : `--no-${option.name}`] : [`${flagOf(option)}=${text}`];
       const more = option.name === "relay" ? GOOD.slice(0, 2) : GOOD;
       assert.deepEqual(of(await configured([...more, ...flag])), expected);
       assert.deepEqual(of(await configured(more, { [variableOf(option)]: text })), expected);

@@ -199,6 +199,7 @@ describe("admin", () => {
     assert.equal(of("token2text_undecoded_total", { reason: "error" }), 1);
     assert.equal(of("token2text_fields_total", { status: "decoded" }), report.totals.decoded);
     assert.equal(of("token2text_fields_total", { status: "skipped" }), report.totals.skipped);
+    assert.equal(of("token2text_conversations_total", { outcome: "written" }), report.totals.messages);
     assert.equal(of("token2text_ids_total"), report.totals.ids);
     assert.equal(of("token2text_enrich_seconds_count"), 3);
     assert.equal(of("token2text_request_seconds_count"), 6, "with those of the test of names");

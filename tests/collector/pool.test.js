@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { bigBody, enricherOf, numbers, recorded, recordedBodies } from "./support/bodies.js";
-import { slim } from "../../pkg/engines.js";
+import { now } from "../../pkg/engines.js";
 import { fetchTokenizer } from "../../scripts/fetch-tokenizer.js";
 import { freshFolder } from "./support/folders.js";
 import { LIMITS, TROUBLED, startPool } from "./support/pool.js";
@@ -177,7 +177,7 @@ function tiny() {
 
 /** Runs something while enriching in this thread fails. @param {() => Promise<void>} run */
 async function broken(run) {
-  const { prototype } = slim().glue.EnricherCore;
+  const { prototype } = now("spans", "").glue.EnricherCore;
   const { enrichBody } = prototype;
   prototype.enrichBody = () => {
     throw new WebAssembly.RuntimeError("unreachable");

@@ -17,7 +17,8 @@ test("the tables of options, exports and metrics are those of the code", () => {
 });
 
 test("every flag and variable that is named is there", () => {
-  const flags = [...optionsOf({}), ...ACTIONS].map(flagOf);
+  const switches = optionsOf({}).filter(({ kind }) => kind.placeholder === "");
+  const flags = [...[...optionsOf({}), ...ACTIONS].map(flagOf), ...switches.map(({ name }) => `--no-${name}`)];
   const variables = [...optionsOf({}).map(variableOf), "TOKEN2TEXT_CONFIG"];
   // Of other programs: MLflow's server, npm, podman, and token2text itself.
   const others = ["--backend-store-uri", "--port", "--global", "--omit", "--force", "--help", "--read-only", "--tmpfs", "--start-period"];

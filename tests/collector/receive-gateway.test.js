@@ -71,7 +71,8 @@ async function arrived() {
   for (const { body } of sink.seen) {
     const { resourceSpans } = await python.ask("read", "Request", "application/x-protobuf", body.toString("base64"));
     for (const span of resourceSpans.flatMap((/** @type {any} */ { scopeSpans }) => scopeSpans.flatMap((/** @type {any} */ { spans }) => spans))) {
-      assert.match(span.attributes[0].value.stringValue, /response_text/);
+      const outputs = span.attributes.find((/** @type {any} */ { key }) => key === "mlflow.spanOutputs");
+      assert.match(outputs.value.stringValue, /response_text/);
       const id = Buffer.from(span.spanId, "base64").toString("hex");
       found.set(id, (found.get(id) ?? 0) + 1);
     }

@@ -86,8 +86,9 @@ test("a success is answered in the encoding of the request, and what is sent on 
       assert.deepEqual([answer.status, answer.type, await message("Response", answer)], [200, contentType, {}]);
       assert.deepEqual([sink.seen.length, sink.seen[0].path, sink.seen[0].headers["content-type"]], [1, "/v1/traces", contentType]);
       const { resourceSpans } = await message("Request", { type: contentType, body: sink.seen[0].body });
-      const [{ value }] = resourceSpans[0].scopeSpans[0].spans[0].attributes;
+      const [{ value: chat }, { value }] = resourceSpans[0].scopeSpans[0].spans[0].attributes;
       assert.deepEqual(Object.keys(JSON.parse(value.stringValue)), ["response_text", "token_ids"]);
+      assert.equal(JSON.parse(chat.stringValue)[0].content, JSON.parse(value.stringValue).response_text);
     }
   }
 });
@@ -289,7 +290,7 @@ test("Weave gets protocol buffers at its own path, with the project and the key"
     assert.deepEqual([path, headers["content-type"], headers.project_id, headers["x-own"]], ["/otel/v1/traces", PROTOBUF, "me/rollouts", "1"]);
     assert.equal(headers.authorization, `Basic ${btoa("api:key")}`);
     const { resourceSpans } = await message("Request", { type: PROTOBUF, body: given });
-    assert.match(resourceSpans[0].scopeSpans[0].spans[0].attributes[0].value.stringValue, /response_text/);
+    assert.match(resourceSpans[0].scopeSpans[0].spans[0].attributes[1].value.stringValue, /response_text/);
   }
 });
 

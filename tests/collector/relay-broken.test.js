@@ -20,7 +20,7 @@ let keeper;
 /** @type {Awaited<ReturnType<typeof relayTo>>} */
 let relay;
 before(async () => {
-  enricher = new Enricher(await Tokenizer.load(tokenizerFile));
+  enricher = new Enricher(await Tokenizer.load(tokenizerFile), { messages: true });
   context = await relayContext();
   context.configuration.limits = { ...context.configuration.limits, bodyBytes: LIMIT };
   keeper = await keepingBackend();
@@ -43,7 +43,8 @@ async function arrived(body, headers) {
 function enrichedOr(body, contentType) {
   try {
     const result = enricher.enrichBody(body, { contentType, url: "/v1/traces" });
-    return result.report.totals.decoded > 0 ? Buffer.from(result.body) : body;
+    const { decoded, messages = 0 } = result.report.totals;
+    return decoded + messages > 0 ? Buffer.from(result.body) : body;
   } catch {
     return body;
   }

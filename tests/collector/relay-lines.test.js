@@ -25,7 +25,7 @@ test("pieces are whole lines, however the stream was cut, unless a line is too l
 });
 
 test("the first lines are there before the last; a line that is too long passes as it came", async (t) => {
-  const enricher = new Enricher(await Tokenizer.load(tokenizerFile));
+  const enricher = new Enricher(await Tokenizer.load(tokenizerFile), { messages: true });
   const file = readFileSync(new URL("../fixtures/captures/weave-js-agent-llama3_1/05-stream-query.jsonl", import.meta.url));
   // Enough for a piece, which is sent before the rest is there.
   const lines = Buffer.concat(Array.from({ length: Math.ceil((300 << 10) / file.length) }, () => file));

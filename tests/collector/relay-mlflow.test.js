@@ -5,7 +5,8 @@ import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { recorded } from "../integration/support/fixtures.js";
 import { PythonClient } from "../integration/support/mlflow.js";
-import { DECODED, IDS, enricher, fresh, onlyAdded, python, server, value } from "../integration/support/mlflow-tests.js";
+import { Enricher } from "../../pkg/node.js";
+import { DECODED, IDS, fresh, onlyAdded, python, server, tokenizer, value } from "../integration/support/mlflow-tests.js";
 import { relayContext, relayTo } from "./support/relay.js";
 
 const WIRE = fileURLToPath(new URL("../fixtures/wire/mlflow/", import.meta.url));
@@ -84,7 +85,7 @@ test("spans in a file, as older clients store them", async () => {
   const path = "/api/2.0/mlflow-artifacts/artifacts/1/traces/tr-0123/artifacts/traces.json";
   assert.equal((await fetch(relay.url + path, { method: "PUT", body })).status, 200);
   const stored = Buffer.from(await (await fetch(server.url + path)).arrayBuffer());
-  const { body: expected, report } = enricher.enrichBody(body, { url: path });
+  const { body: expected, report } = new Enricher(tokenizer, { messages: true }).enrichBody(body, { url: path });
   assert.ok(report.totals.decoded > 0);
   assert.ok(stored.equals(expected));
   // Stored as they are, they are read with their texts.

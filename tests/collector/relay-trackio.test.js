@@ -41,7 +41,7 @@ async function stored(trackio) {
 }
 
 test("what verl's client has sent is stored with its texts", async () => {
-  const enricher = new Enricher(await Tokenizer.load(tokenizerFile));
+  const enricher = new Enricher(await Tokenizer.load(tokenizerFile), { messages: true });
   const enriched = enricher.enrichBody(BODY).body;
   assert.equal((await post(relay.url, "/api/bulk_log", BODY)).status, 200);
   assert.equal((await post(plain.url, "/api/bulk_log", BODY)).status, 200);
@@ -61,7 +61,8 @@ test("traces that are stored as ids are read with texts, in the encoding that wa
     assert.equal(read.status, 200);
     assert.ok(texts(read.text) > texts(direct.text) + 10, `${texts(read.text)} texts`);
     assert.equal(read.encoding, encoding === "identity" ? null : (encoding.split(", ").at(-1) ?? ""));
-    const without = (/** @type {string} */ json) => JSON.stringify(JSON.parse(json), (key, value) => (/_text$/.test(key) ? undefined : value));
+    // What verl has made of inputs and output are messages now.
+    const without = (/** @type {string} */ json) => JSON.stringify(JSON.parse(json), (key, value) => (/_text$|^messages$/.test(key) ? undefined : value));
     assert.equal(without(read.text), without(direct.text));
   }
   assert.deepEqual(await stored(plain), before);

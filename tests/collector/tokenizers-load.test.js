@@ -36,7 +36,7 @@ async function compare(tokenizers, models, options = {}) {
   for (const { pattern, file } of tokenizers) {
     loaded[pattern] = await Tokenizer.load(file.endsWith(".json") ? file : join(file, "tokenizer.json"), options);
   }
-  const enricher = new Enricher(loaded);
+  const enricher = new Enricher(loaded, { messages: true });
   const texts = [];
   for (const model of models) {
     const { body } = enricher.enrichBody(record(model), { url: "/a.json" });

@@ -2,12 +2,16 @@
 import assert from "node:assert/strict";
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync, readdirSync } from "node:fs";
+import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Enricher, Tokenizer } from "../../pkg/node.js";
 import { TrackioExporter, TrackioReader, enrichStored } from "../../pkg/exporters/trackio.js";
+import { withPage } from "../js/support/browser.js";
 import { CLI, token2text } from "../js/support/cli.js";
+import { OPEN, byteIds, chatMl, jsonBytes } from "../js/support/tokenizers.js";
 import { Trackio } from "./support/trackio.js";
 
 const CAPTURES = new URL("../fixtures/captures/", import.meta.url);
@@ -46,7 +50,7 @@ for (const { name, body, logs, project, expected, tokenizer } of captures) {
     assert.match(dry.stderr, /[1-9]\d* versions would be written/);
     assert.deepEqual(await tracesOf(project), originals, "a dry run has written");
 
-    const first = await enrich(["--project", project, "-t", tokenizer]);
+    const first = await enrich(["--project", project, "-t", tokenizer, "--no-messages"]);
     assert.equal(first.status, 0, first.stderr);
     const traces = await tracesOf(project);
     const versions = traces.filter(isVersion);
@@ -69,7 +73,7 @@ for (const { name, body, logs, project, expected, tokenizer } of captures) {
     assert.ok(compareTexts(logs, expected, versions) > 0);
 
     const before = await server.ask("stored");
-    const second = await enrich(["--project", project, "-t", tokenizer]);
+    const second = await enrich(["--project", project, "-t", tokenizer, "--no-messages"]);
     assert.equal(second.status, 0, second.stderr);
     assert.match(second.stderr, new RegExp(`: 0 versions written\n${versions.length} versions already there\n`));
     assert.deepEqual(await server.ask("stored"), before, "a second time has changed something");
@@ -245,4 +249,40 @@ test("--help", async () => {
     assert.match(String(stdout), /^Usage: token2text trackio enrich/);
     assert.ok(String(stdout).split("\n").every((line) => line.length <= 120));
   }
+});
+
+test("a version has the turns in place of ids, and Trackio's page shows them", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "token2text-"));
+  const tokenizer = join(folder, "tokenizer.json");
+  writeFileSync(tokenizer, jsonBytes(chatMl()));
+  const ids = [OPEN, ...byteIds("user\nWhy is the sky blue?"), OPEN + 1, ...byteIds("\n"), OPEN, ...byteIds("assistant\n")];
+  const metadata = { op: "generate", inputs: { prompt_ids: ids }, output: { token_ids: byteIds("It scatters.") } };
+  const operation = { role: "system", content: "verl rollout trace operation: generate" };
+  const messages = [
+    operation,
+    { role: "user", content: JSON.stringify({ inputs: metadata.inputs }) },
+    { role: "assistant", content: JSON.stringify({ output: "token_ids=[73]" }) },
+  ];
+  const trace = { _type: "trackio.trace", messages, metadata, spans: [] };
+  const entry = { project: "turns", run: "r", run_id: "4567", step: 1, log_id: "a", metrics: { "rollout_trace/generate": trace } };
+  assert.equal((await exporter().export(jsonBytes({ hf_token: null, logs: [entry] }))).status, "success");
+  const { status, stderr } = await enrich(["--project", "turns", "-t", tokenizer]);
+  rmSync(folder, { recursive: true });
+  assert.equal(status, 0, stderr);
+  assert.match(stderr, /^1 conversation written$/m);
+  const [version] = (await tracesOf("turns")).filter(isVersion);
+  const turns = [{ role: "user", content: "Why is the sky blue?" }, { role: "assistant", content: "It scatters." }];
+  assert.deepEqual(version.messages, [operation, ...turns]);
+
+  let isShown = false;
+  await withPage({}, async (page) => {
+    await page.goto(`${server.url}/traces?project=turns`);
+    await page.getByText("Why is the sky blue?").first().waitFor();
+    await page.getByText("It scatters.").first().waitFor();
+    isShown = true;
+  }).catch((error) => {
+    // The page itself has errors where there is no internet.
+    if (!/the page had errors/.test(String(error))) throw error;
+  });
+  assert.ok(isShown);
 });

@@ -7,7 +7,7 @@ const MIB = 1 << 20;
 export const DEFAULTS = {
   tokenizers: [],
   tokenizerOptions: {},
-  enrichment: { existing: "keep", skipSpecialTokens: false, ids: "keep" },
+  enrichment: { existing: "keep", skipSpecialTokens: false, ids: "keep", messages: true },
   relays: [],
   enrichReads: false,
   exports: [],

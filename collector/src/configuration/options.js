@@ -56,6 +56,10 @@ export const optionsOf = (env) => [
     help: "cut each text after so many characters",
   },
   {
+    name: "messages", kind: yesOrNo, into: "enrichment.messages", group: "Texts",
+    help: "also write the conversation that the ids are, by the tokenizer's chat template, where the backend shows one; --no-messages: write texts alone",
+  },
+  {
     name: "relay", key: "relays", isList: true, kind: relay, into: "relays", group: "Relay",
     help: "listen at LISTEN (a port, or HOST:PORT) and pass everything on to URL; BACKEND is mlflow, trackio, weave or otlp",
   },

@@ -18,6 +18,7 @@ export const COUNTERS = {
   undecoded: { name: "token2text_undecoded_total", help: "Bodies that went on as they came, by reason", labels: ["listener", "reason"] },
   fields: { name: "token2text_fields_total", help: "Fields of token ids; status: decoded, replaced, kept (text was there), skipped", labels: ["listener", "status"] },
   skipped: { name: "token2text_skipped_fields_total", help: "Fields by the reason for which they were skipped or their ids not dropped", labels: ["listener", "reason"] },
+  conversations: { name: "token2text_conversations_total", help: "Conversations by outcome: written, or the reason for which none was", labels: ["listener", "outcome"] },
   ids: { name: "token2text_ids_total", help: "Token ids in fields", labels: ["listener"] },
   unknownIds: { name: "token2text_unknown_ids_total", help: "Token ids that the tokenizer does not know", labels: ["listener"] },
   leftOut: { name: "token2text_left_out_total", help: "Spans, calls and entries of no sample that is in: undecoded by relays, not exported by the receiver", labels: ["listener"] },
@@ -66,9 +67,10 @@ export function createMetrics() {
       if (seconds > 0) histograms.enrichSeconds.observe({ listener }, seconds);
       if (result.leftOut) counters.leftOut.inc({ listener }, result.leftOut);
       if (result.outcome === "undecoded") return counters.undecoded.inc({ listener, reason: result.reason });
-      const { decoded, replaced, kept, skipped, reasons, ids, unknownIds } = result.totals;
+      const { decoded, replaced, kept, skipped, reasons, ids, unknownIds, messages = 0, noMessages = {} } = result.totals;
       for (const [status, count] of Object.entries({ decoded, replaced, kept, skipped })) counters.fields.inc({ listener, status }, count);
       for (const [reason, count] of Object.entries(reasons)) counters.skipped.inc({ listener, reason }, count);
+      for (const [outcome, count] of Object.entries({ written: messages, ...noMessages })) counters.conversations.inc({ listener, outcome }, count);
       counters.ids.inc({ listener }, ids);
       counters.unknownIds.inc({ listener }, unknownIds);
     },

@@ -36,7 +36,7 @@ export function recorded(name) {
 
 /** What token2text itself makes of bodies. @param {string} key Of a tokenizer. */
 export function enricherOf(key) {
-  return new Enricher(Tokenizer.fromBytes(readFileSync(join(fetchTokenizer(key), "tokenizer.json"))));
+  return new Enricher(Tokenizer.fromBytes(readFileSync(join(fetchTokenizer(key), "tokenizer.json"))), { messages: true });
 }
 
 /** JSON lines of records with a million ids each, of 4 bytes. @param {number} records */

@@ -4,12 +4,15 @@ import { Command } from "./command.js";
 import { assertPassed, startRecorder } from "./recorder.js";
 
 /**
+ * Without conversations, so that nothing but texts is new; what they are is tested in tests/messages_written.rs and beside the real
+ * servers in tests/integration.
+ *
  * @param {import("../../../collector/src/types.js").Backend} backend
  * @param {string} upstream
  * @param {...string} options
  */
 export async function startCommand(backend, upstream, ...options) {
-  const args = ["--tokenizer", tokenizerFile, "--relay", `${backend}=127.0.0.1:0,${upstream}`, "--workers", "1", "--cache", "none", ...options];
+  const args = ["--no-messages", "--tokenizer", tokenizerFile, "--relay", `${backend}=127.0.0.1:0,${upstream}`, "--workers", "1", "--cache", "none", ...options];
   const command = new Command(args);
   return {
     url: await command.url(`relay ${backend}`),

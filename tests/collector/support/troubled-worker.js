@@ -1,7 +1,7 @@
 /** The worker as it ships, with bodies that end it: by what is written in them. */
 import { setTimeout as sleep } from "node:timers/promises";
 import work from "../../../collector/src/enrichment/worker.js";
-import { slim } from "../../../pkg/engines.js";
+import { now } from "../../../pkg/engines.js";
 
 // (module (func (export "trap") unreachable))
 const TRAP = Buffer.from("AGFzbQEAAAABBAFgAAADAgEABwgBBHRyYXAAAAoFAQMAAAs=", "base64");
@@ -22,7 +22,7 @@ const TROUBLES = {
   },
   // A trap in the middle of enriching.
   trap: (task) => {
-    const { prototype } = slim().glue.EnricherCore;
+    const { prototype } = now("spans", "").glue.EnricherCore;
     prototype.enrichBody = trap;
     return work(task);
   },

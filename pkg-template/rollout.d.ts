@@ -64,6 +64,10 @@ export interface RolloutCall {
   partOf?: number;
   /** How this one goes on from its parent. */
   join?: Join;
+  /** Where it begins to differ from its parent, unless it extends it: up to sixteen ids of each, and their text. */
+  divergence?: { at: number; before: { ids: number[]; text: string }; after: { ids: number[]; text: string } };
+  /** What the template put between the parent and the next message: an end that was missing, a line feed. */
+  inserted?: [start: number, end: number];
   /** How many tokens it has in common with its parent, from the first one on. */
   common: number;
   /** Where in the prompt that ends which its parent has; what follows is new. */
@@ -135,6 +139,10 @@ export interface CallStatistics {
   logprobs?: { count: number; mean: number; least: number; leastAt: number };
   /** Whether the model's text has no end; unknown without a chat template. */
   truncated?: boolean;
+  /** Where marks of the template stand inside what the model wrote. */
+  marksInside: number[];
+  /** Stretches of the model's text that repeat themselves, with the tokens of a round. */
+  loops: { tokens: [start: number, end: number]; period: number }[];
 }
 
 export interface RolloutStatistics {

@@ -315,7 +315,8 @@ fn planted_faults_are_found_and_nothing_else() {
 fn every_code_is_in_the_table_and_used() {
     let planted: Vec<&str> = FAULTS.iter().flat_map(|(.., codes)| codes.iter().copied()).collect();
     // Found by other tests: these here, those of drift, and of the command line.
-    let elsewhere = ["unreadable", "no_tokenizer", "no_template", "special_as_text", "invalid_utf8", "drift"];
+    let elsewhere =
+        ["unreadable", "no_tokenizer", "no_template", "special_as_text", "invalid_utf8", "drift", "drift_unchecked"];
     for (code, ..) in CODES {
         assert!(planted.contains(&code) || elsewhere.contains(&code), "{code}");
     }
@@ -449,5 +450,72 @@ mod drift {
         let tokenizers = TokenizerSet::from(Tokenizer::from_json(json).unwrap());
         let error = Rollouts::new(spans, tokenizers, options()).unwrap().check(0).unwrap_err();
         assert_eq!(error.code(), token2text::ErrorCode::EngineNotAvailable);
+        // One that was packed will never encode, which must not pass for a clean rollout.
+        let spans = read(body, &ReadOptions::default()).unwrap();
+        let packed = Tokenizer::from_json(&Tokenizer::from_json(json).unwrap().to_packed()).unwrap();
+        let found = Rollouts::new(spans, packed.into(), options()).unwrap().check(0);
+        let codes: Vec<_> = found.unwrap().findings.iter().map(|found| found.code).collect();
+        assert_eq!(codes, ["drift_unchecked", "no_template"]);
+    }
+}
+
+/// A template that the generator has not got: the tokenizer; what stands around the first question, and around an answer; what ends that
+/// in the history, and what stands around the next question.
+type Other = (&'static str, [&'static str; 2], [&'static str; 2], [&'static str; 3]);
+
+const OTHERS: [Other; 2] = [
+    (
+        "gptoss",
+        ["<|start|>system<|message|>Be brief.<|end|><|start|>user<|message|>", "<|end|><|start|>assistant"],
+        ["<|channel|>analysis<|message|>Let me see.<|end|><|start|>assistant<|channel|>final<|message|>", "<|return|>"],
+        // What ended the answer is an end in the history.
+        ["<|end|>", "<|start|>user<|message|>", "<|end|><|start|>assistant"],
+    ),
+    (
+        "command_r_plus",
+        [
+            "<BOS_TOKEN><|START_OF_TURN_TOKEN|><|USER_TOKEN|>",
+            "<|END_OF_TURN_TOKEN|><|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
+        ],
+        ["", "<|END_OF_TURN_TOKEN|>"],
+        [
+            "<|END_OF_TURN_TOKEN|>",
+            "<|START_OF_TURN_TOKEN|><|USER_TOKEN|>",
+            "<|END_OF_TURN_TOKEN|><|START_OF_TURN_TOKEN|><|CHATBOT_TOKEN|>",
+        ],
+    ),
+];
+
+#[test]
+fn clean_rollouts_of_other_templates_have_nothing_to_find() {
+    for (key, start, answer, next) in OTHERS {
+        let path = format!("{}/.cache/tokenizers/{key}/tokenizer.json", env!("CARGO_MANIFEST_DIR"));
+        let file = std::fs::read(path).unwrap();
+        let reference = tokenizers::Tokenizer::from_bytes(&file).unwrap();
+        let tokenizers = TokenizerSet::from(Tokenizer::from_json(&file).unwrap());
+        let ids = |text: String| reference.encode(text, false).unwrap().get_ids().to_vec();
+        let mut numbers = Numbers(3);
+        for number in 0..CLEAN {
+            let mut history = ids(format!("{}{}{}", start[0], numbers.text(6), start[1]));
+            let mut records = Vec::new();
+            let mut written = 0;
+            for _ in 0..=number % 4 {
+                let said = ids(format!("{}{}", answer[0], numbers.text(9)));
+                let response = [said.clone(), ids(answer[1].to_owned())].concat();
+                records.push(serde_json::json!({ "inputs": { "request_id": "r", "prompt_ids": history },
+                    "outputs": { "token_ids": response } }));
+                written += response.len();
+                history.extend(said);
+                history.extend(ids(next[0].to_owned()));
+                history.extend(ids(format!("{}{}{}", next[1], numbers.text(6), next[2])));
+            }
+            let (rollouts, checked) = checked(&lines(&records), &tokenizers, &CheckOptions::default());
+            covers_everything(&rollouts, &checked);
+            let found: Vec<_> = checked.iter().flat_map(|one| &one.findings).collect();
+            assert!(found.is_empty(), "{key} {number}: {found:#?}");
+            assert_eq!(checked.len(), 1, "{key} {number}");
+            assert_eq!(checked[0].totals.turns, records.len(), "{key} {number}");
+            assert_eq!(checked[0].totals.tokens[SegmentKind::Model as usize], written, "{key} {number}");
+        }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::calls::{Call, calls};
 use super::chat::Chat;
-use super::findings::{Context, Finding, of_call, of_disagreement, of_join, quoted};
-use super::joins::{Known, Tokens};
+use super::findings::{Context, Finding, Side, of_call, of_disagreement, of_join, quoted};
+use super::joins::{Divergence, Known, Tokens};
 use super::messages::Message;
 use super::request::Request;
 use super::rollouts::{Rollout, rollouts};
@@ -11,7 +11,7 @@ use super::segments::{Segment, segments};
 use super::statistics::Statistics;
 use super::totals::{Totals, is_counted};
 use crate::span::Span;
-use crate::tokenizer::TokenizerSet;
+use crate::tokenizer::{Tokenizer, TokenizerSet};
 use crate::{Error, ErrorCode};
 
 /// How rollouts are looked at.
@@ -86,6 +86,25 @@ pub struct CheckedCall {
     pub messages: Vec<Message>,
     /// Sums over these tokens.
     pub statistics: Statistics,
+    /// Where it begins to differ from its parent, unless it extends it.
+    pub divergence: Option<DivergedText>,
+}
+
+/// Where a prompt begins to differ from the call that it goes on from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DivergedText {
+    /// Position of the first difference, in either list.
+    pub at: usize,
+    /// What stands there in the call before, and in the prompt: up to sixteen ids of each, and their text.
+    pub sides: [Side; 2],
+}
+
+impl DivergedText {
+    fn of(divergence: &Divergence, tokenizer: &Tokenizer) -> DivergedText {
+        let sides = [&divergence.turn, &divergence.prompt].map(|ids| Side::of(ids, tokenizer));
+        DivergedText { at: divergence.at, sides }
+    }
 }
 
 impl Rollouts {
@@ -202,7 +221,11 @@ impl Rollouts {
             most_tokens: self.options.max_tokens,
         };
         checked.findings.extend(of_call(call, &statistics, &context));
-        checked.findings.extend(node.join.as_ref().and_then(|join| of_join(join, &context)));
+        let divergence = node.join.as_ref().and_then(|join| join.divergence.as_ref());
+        let divergence = divergence.map(|divergence| DivergedText::of(divergence, tokenizer));
+        if let (Some(join), Some(divergence)) = (&node.join, &divergence) {
+            checked.findings.extend(of_join(join, divergence, &context));
+        }
         checked.findings.extend(node.disagreements.iter().map(|found| of_disagreement(found, &context)));
         messages.retain(|message| message.tokens[1] > from);
         #[cfg(feature = "general")]
@@ -211,7 +234,7 @@ impl Rollouts {
             let start = messages.first().map_or(from, |message| message.tokens[0]);
             checked.findings.extend(super::drift::findings::of_call(call, [start, from], &context)?);
         }
-        checked.calls.push(CheckedCall { segments, messages, statistics });
+        checked.calls.push(CheckedCall { segments, messages, statistics, divergence });
         Ok(())
     }
 }

@@ -2,6 +2,7 @@
 
 use super::calls::Call;
 use super::chat::Chat;
+use super::check::DivergedText;
 use super::cover::{Disagreement, DisagreementKind};
 use super::joins::{Join, JoinKind};
 use super::segments::SegmentKind;
@@ -34,7 +35,7 @@ impl Level {
 }
 
 /// Each code that a finding can have, its level, and what it means.
-pub const CODES: [(&str, Level, &str); 20] = [
+pub const CODES: [(&str, Level, &str); 21] = [
     ("unreadable", Level::Error, "A field of ids, or a line, could not be read."),
     ("unknown_ids", Level::Error, "The tokenizer has no token for some ids: it is not the one that the model has."),
     ("length_mismatch", Level::Error, "A mask or a list of log-probabilities is not as long as the ids."),
@@ -59,6 +60,7 @@ pub const CODES: [(&str, Level, &str); 20] = [
     ),
     ("invalid_utf8", Level::Warning, "The bytes of the tokens are no text, so no text can give these ids back."),
     ("no_tokenizer", Level::Warning, "No tokenizer is given for the model: nothing but the ids could be looked at."),
+    ("drift_unchecked", Level::Warning, "The text could not be encoded again, so drift was not looked at."),
     ("drift", Level::Info, "Encoding the text gives other ids than the model wrote."),
     ("truncated", Level::Info, "The model's text has no end: it ran into a limit or was stopped."),
     ("thinking_stripped", Level::Info, "The next prompt has the history without the model's thoughts."),
@@ -92,6 +94,12 @@ pub struct Side {
     pub ids: Vec<u32>,
     /// Their text.
     pub text: String,
+}
+
+impl Side {
+    pub(super) fn of(ids: &[u32], tokenizer: &Tokenizer) -> Side {
+        Side { ids: ids.to_vec(), text: tokenizer.decode(ids, Default::default()) }
+    }
 }
 
 impl Finding {
@@ -164,19 +172,18 @@ pub(super) fn of_disagreement(found: &Disagreement, context: &Context<'_>) -> Fi
 }
 
 /// What is wrong with how a call goes on from the one before.
-pub(super) fn of_join(join: &Join, context: &Context<'_>) -> Option<Finding> {
+pub(super) fn of_join(join: &Join, divergence: &DivergedText, context: &Context<'_>) -> Option<Finding> {
     let (code, what) = match join.kind {
         JoinKind::Retokenized => ("retokenized", "the prompt has the same text as the call before in other ids"),
         JoinKind::Edited => ("edited_history", "the prompt has another text than the call before"),
         JoinKind::ThinkingStripped => ("thinking_stripped", "the prompt has no thoughts of the calls before"),
         _ => return None,
     };
-    let divergence = join.divergence.as_ref()?;
     let at = divergence.at;
+    let [_, after] = &divergence.sides;
     let message = format!("{what}, from token {at} on");
-    let mut finding = Finding::new(code, context.at, Some([at, at + divergence.prompt.len()]), message);
-    let side = |ids: &[u32]| Side { ids: ids.to_vec(), text: context.tokenizer.decode(ids, Default::default()) };
-    finding.sides = Some([side(&divergence.turn), side(&divergence.prompt)]);
+    let mut finding = Finding::new(code, context.at, Some([at, at + after.ids.len()]), message);
+    finding.sides = Some(divergence.sides.clone());
     Some(finding)
 }
 

@@ -36,7 +36,7 @@ mod woven;
 
 pub use calls::{Call, Misfit, calls};
 pub use chat::{Chat, Mark};
-pub use check::{CheckOptions, Checked, CheckedCall, Rollouts};
+pub use check::{CheckOptions, Checked, CheckedCall, DivergedText, Rollouts};
 pub use cover::{Disagreement, DisagreementKind};
 #[cfg(feature = "general")]
 pub use drift::{CauseCount, Drift, DriftCause, DriftRun, RangeDrift, drift, drift_with_progress};

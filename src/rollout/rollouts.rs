@@ -52,6 +52,11 @@ impl Node {
         self.join.as_ref().map_or(0, |join| join.continued)
     }
 
+    /// What a template put between its parent and the next message, if anything: a range `[start, end)` of its ids.
+    pub fn inserted(&self) -> Option<&[usize; 2]> {
+        self.join.as_ref().map(|join| &join.inserted).filter(|[start, end]| start < end)
+    }
+
     /// How little a turn continues another: not at all, or with a change.
     fn looseness(&self) -> usize {
         match self.join.as_ref().map(|join| join.kind) {

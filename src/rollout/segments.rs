@@ -129,16 +129,22 @@ fn written_by_model(call: &Call, chat: Option<&Chat>, messages: &[Message]) -> V
     for is_written in written.iter_mut().skip(first_end + 1 - call.prompt) {
         *is_written = false;
     }
-    for message in messages.iter().filter(|message| message.role.as_deref() == Some("assistant")) {
-        let [start, mut end] = message.body;
-        if start <= first_end {
-            continue;
+    let mut goes_on = true;
+    for message in messages {
+        let is_assistant = message.role.as_deref() == Some("assistant");
+        let [mut start, mut end] = message.body;
+        if is_assistant && start > first_end {
+            // The header too, where the model writes several messages in a row.
+            if goes_on && chat.writes_headers() {
+                start = message.tokens[0].max(call.prompt);
+            }
+            // The token that ends it is the model's too.
+            end += usize::from(message.is_closed && is_end(end));
+            for is_written in written.get_mut(start - call.prompt..end - call.prompt).unwrap_or_default() {
+                *is_written = true;
+            }
         }
-        // The token that ends it is the model's too.
-        end += usize::from(message.is_closed && is_end(end));
-        for is_written in written.get_mut(start - call.prompt..end - call.prompt).unwrap_or_default() {
-            *is_written = true;
-        }
+        goes_on = is_assistant;
     }
     written
 }

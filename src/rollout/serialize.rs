@@ -1,7 +1,8 @@
 //! Rollouts as JavaScript has them (`rollout.d.ts` of the package).
 
-use super::check::{Checked, CheckedCall, Rollouts};
+use super::check::{Checked, CheckedCall, DivergedText, Rollouts};
 use super::findings::{Finding, Side};
+use super::loops::Loop;
 use super::messages::{Message, ToolCall};
 use super::rollouts::Node;
 use super::segments::{Segment, SegmentKind};
@@ -44,6 +45,8 @@ impl Rollouts {
             ("partOf", count(node.within)),
             ("parent", count(node.parent)),
             ("join", Value::text(node.join.as_ref().map(|join| join.kind.as_str()))),
+            ("divergence", checked.divergence.as_ref().map_or(Value::Nothing, DivergedText::value)),
+            ("inserted", node.inserted().map_or(Value::Nothing, range)),
             ("common", Value::Count(node.common())),
             ("continued", Value::Count(node.continued())),
             ("ids", Value::Count(call.ids.len())),
@@ -93,6 +96,8 @@ impl Statistics {
             ("toolCalls", Value::Count(self.tool_calls)),
             ("logprobs", logprobs.map_or(Value::Nothing, |logprobs| logprobs.value(true))),
             ("truncated", self.is_truncated.map_or(Value::Nothing, Value::Flag)),
+            ("marksInside", Value::list(&self.marks_inside, |&at| Value::Count(at))),
+            ("loops", Value::list(&self.loops, Loop::value)),
         ])
     }
 }
@@ -135,6 +140,19 @@ impl Finding {
             ("before", before),
             ("after", after),
         ])
+    }
+}
+
+impl DivergedText {
+    fn value(&self) -> Value<'_> {
+        let [before, after] = &self.sides;
+        Value::Members(vec![("at", Value::Count(self.at)), ("before", before.value()), ("after", after.value())])
+    }
+}
+
+impl Loop {
+    fn value(&self) -> Value<'_> {
+        Value::Members(vec![("tokens", range(&self.tokens)), ("period", Value::Count(self.period))])
     }
 }
 

@@ -61,6 +61,9 @@ test("a rollout is its calls, whose which token is, messages and sums", async ()
     { role: "turn", parent: undefined, join: undefined, common: 0, continued: 0 },
     { role: "turn", parent: 0, join: "extends", common: prompt.length + first.length, continued: prompt.length + first.length },
   ]);
+  assert.deepEqual(calls[1].inserted, [prompt.length + first.length, prompt.length + first.length + 1], "the line feed behind the end");
+  assert.equal(calls[1].divergence, undefined);
+  assert.deepEqual([calls[1].statistics.marksInside, calls[1].statistics.loops], [[], []]);
   assert.deepEqual([...calls[1].ids], [...later, ...second]);
   assert.equal(calls[1].prompt, later.length);
   assert.equal(calls[1].ids.buffer.byteLength, calls[1].ids.byteLength, "a buffer of its own");
@@ -98,6 +101,8 @@ test("findings have sides, lines that cannot be read are told", async () => {
   assert.deepEqual(finding.tokens?.[0], at);
   assert.equal(finding.before?.text, finding.after?.text);
   assert.notDeepEqual(finding.before?.ids, finding.after?.ids);
+  const { before, after } = finding;
+  assert.deepEqual(rollouts[0].calls[1].divergence, { at, before, after });
 });
 
 test("drift needs a tokenizer that encodes, and is found with it", async () => {

@@ -32,7 +32,7 @@ pub(in super::super) fn of_call(
         Err(error) if error.code() == ErrorCode::EngineNotAvailable => return Err(error),
         Err(error) => {
             let message = format!("drift could not be looked at: {}", error.message());
-            return Ok(vec![Finding::new("drift", context.at, None, message)]);
+            return Ok(vec![Finding::new("drift_unchecked", context.at, None, message)]);
         }
     };
     let mut findings: Vec<(DriftCause, usize, Finding)> = Vec::new();

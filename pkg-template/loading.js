@@ -17,6 +17,8 @@ import { decodeUtf8 } from "./texts.js";
 
 /** Bytes of a tokenizer file, at most. */
 export const MAX_FILE = 256 << 20;
+/** What an option may be. @type {Record<string, string[]>} */
+const CHOICES = { compat: ["tokenizers", "transformers4", "transformers5"], engine: ["auto", "general"] };
 /** So much of a file is given to the module at a time. */
 const PIECE = 64 << 10;
 
@@ -71,7 +73,13 @@ export function tokenizerFromBytes(bytes, options, make) {
  * @param {string} [sha256]
  */
 function create(bytes, options, make, sha256) {
-  const json = jsonText(options, "the options of a tokenizer");
+  const asked = jsonText(options, "the options of a tokenizer");
+  checkChoices(options);
+  if (isPacked(bytes) && isOwn(options) && options.config !== undefined) {
+    const what = "a packed tokenizer already holds its reading; leave out `config`, or load its tokenizer.json";
+    throw new Token2TextError("invalid_options", what);
+  }
+  const json = isOwn(options) ? "{}" : asked;
   /** @param {Instance} instance */
   const createIn = (instance) => {
     try {
@@ -151,6 +159,16 @@ function feed(instance, bytes) {
     return /** @type {Core} */ (loader.finish());
   } finally {
     loader.free();
+  }
+}
+
+/** @param {Record<string, unknown>} options */
+function checkChoices(options) {
+  for (const [name, choices] of Object.entries(CHOICES)) {
+    const choice = options[name];
+    if (choice === undefined || choices.includes(/** @type {string} */ (choice))) continue;
+    const list = choices.map((text) => `"${text}"`).join(", ");
+    throw new Token2TextError("invalid_options", `\`${name}\` must be one of ${list}, not ${describe(choice)}`);
   }
 }
 

@@ -3,11 +3,11 @@
 /// So many bytes stand behind what was written, so that a short text is written, and read, in one piece.
 pub(super) const SLACK: usize = 16;
 
-/// How much more room is made than is needed.
-const MORE: usize = 1 << 16;
+/// Room is made in pieces of so many bytes.
+const MORE: usize = 1 << 12;
 
 /// What was written, and at least [`SLACK`] bytes without meaning behind it once something was.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Buffer {
     bytes: Vec<u8>,
     len: usize,
@@ -34,10 +34,15 @@ impl Buffer {
         self.bytes.get(start..start + len).unwrap_or_default()
     }
 
-    /// Eight bytes; those behind the end have no meaning.
+    /// The same, to be changed.
+    pub fn get_mut(&mut self, start: usize, len: usize) -> &mut [u8] {
+        self.bytes.get_mut(start..start + len).unwrap_or_default()
+    }
+
+    /// Sixteen bytes; those behind the end have no meaning.
     #[inline(always)]
-    pub fn word(&self, at: usize) -> u64 {
-        self.bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |eight| u64::from_le_bytes(*eight))
+    pub fn block(&self, at: usize) -> u128 {
+        self.bytes.get(at..).and_then(|rest| rest.first_chunk()).map_or(0, |block| u128::from_le_bytes(*block))
     }
 
     /// The room behind what was written, for so many bytes at least.
@@ -52,7 +57,9 @@ impl Buffer {
     #[cold]
     #[inline(never)]
     fn grow(&mut self, count: usize) {
-        self.bytes.resize(self.len + count + SLACK + MORE, 0);
+        while self.bytes.len() < self.len + count + SLACK {
+            self.bytes.extend_from_slice(&[0; MORE]);
+        }
     }
 
     /// Takes what was written into the room.
@@ -61,19 +68,20 @@ impl Buffer {
         self.len += count;
     }
 
+    #[inline(never)]
     pub fn push(&mut self, text: &[u8]) {
-        self.push_start(text, text.len());
+        if let Some(room) = self.room(text.len()).get_mut(..text.len()) {
+            room.copy_from_slice(text);
+        }
+        self.len += text.len();
     }
 
-    /// The first `len` bytes of something.
-    #[inline(always)]
-    pub fn push_start(&mut self, from: &[u8], len: usize) {
-        let room = self.room(len);
-        match (from.first_chunk::<SLACK>(), room.first_chunk_mut::<SLACK>()) {
-            (Some(from), Some(to)) if len <= SLACK => *to = *from,
-            _ => copy(from, room, len),
+    /// Moves what was written from a place on to one that is not behind it, over what stands there.
+    pub fn move_back(&mut self, from: usize, to: usize) {
+        if from <= self.len {
+            self.bytes.copy_within(from..self.len, to.min(from));
+            self.len = from;
         }
-        self.len += len;
     }
 
     pub fn truncate(&mut self, len: usize) {
@@ -87,9 +95,19 @@ impl Buffer {
     }
 }
 
-#[inline(never)]
-fn copy(from: &[u8], to: &mut [u8], len: usize) {
-    if let (Some(from), Some(to)) = (from.get(..len), to.get_mut(..len)) {
-        to.copy_from_slice(from);
-    }
+/// The bits of as many bytes as a text has, of sixteen at most.
+#[inline(always)]
+pub(super) fn cover(len: usize) -> u128 {
+    /// Sixteen of these, from sixteen less the length on.
+    const MASKS: [u8; 2 * SLACK] = {
+        let mut masks = [0; 2 * SLACK];
+        let mut at = 0;
+        while at < SLACK {
+            masks[at] = 0xff;
+            at += 1;
+        }
+        masks
+    };
+    let masks = MASKS.get(SLACK.saturating_sub(len)..).and_then(|masks| masks.first_chunk());
+    masks.map_or(0, |masks| u128::from_le_bytes(*masks))
 }

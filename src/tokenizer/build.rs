@@ -3,9 +3,11 @@
 //! steps.
 
 use super::buffer::Buffer;
-use super::chain::{Step, alphabet_bytes, byte_level, fallback_byte};
+use super::chain::{Step, alphabet_bytes, fallback_byte};
+use super::sign::Sign;
 use super::spec::{Contents, SOME, Word};
-use super::table::{BYTE, PARTIAL, PRESENT, SPECIAL, Slot, Table, is_text};
+use super::table::{BYTE, PARTIAL, PRESENT, SPECIAL, Slot, Table};
+use super::utf8::is_text;
 
 /// A decoder in the shape that a table can have.
 struct Plan<'a> {
@@ -15,14 +17,16 @@ struct Plan<'a> {
     byte_level: bool,
     runs: bool,
     cut: Option<(char, usize)>,
+    sign: Option<Sign>,
 }
 
 /// Where forms are made.
 #[derive(Default)]
 struct Scratch {
-    form: String,
+    /// The token, and what the steps make of it by turns.
+    token: Vec<u8>,
+    text: String,
     next: String,
-    bytes: Vec<u8>,
 }
 
 impl<'a> Plan<'a> {
@@ -36,6 +40,7 @@ impl<'a> Plan<'a> {
             byte_level: false,
             runs: false,
             cut: None,
+            sign: None,
         };
         match rest {
             [] | [Step::Fuse] => {}
@@ -48,116 +53,70 @@ impl<'a> Plan<'a> {
             [Step::Fuse, Step::Strip { content, start, stop: 0 }] => plan.cut = Some((*content, *start)),
             _ => return None,
         }
+        plan.sign = match plan.forms {
+            // Of the alphabet of bytes printable ASCII is as it is.
+            [] if plan.byte_level => Sign::new("\u{120}", " ", 0x21, 0x7f - 0x21),
+            [Step::Replace { pattern, content }] if !plan.byte_level => match pattern.as_bytes() {
+                // Only the byte that begins a pattern may begin another one.
+                [first, ..] => Sign::new(pattern, content, first.wrapping_add(1), u8::MAX),
+                [] => None,
+            },
+            _ => None,
+        };
         Some(plan)
     }
 
-    /// Appends what a token is, and gives the flags of what was appended.
-    #[inline(always)]
-    fn form(&self, token: &[u8], scratch: &mut Scratch, out: &mut Buffer) -> u64 {
-        match self.forms {
-            [] if self.byte_level => {
-                let room = out.room(token.len());
-                let Some((len, bits)) = alphabet_bytes(token, room) else {
-                    out.push(token);
-                    return 0;
-                };
-                let flags = if bits < 0x80 || is_text(room.get(..len).unwrap_or_default()) { 0 } else { PARTIAL };
-                out.advance(len);
-                flags
-            }
-            [] => self.push(token, out),
-            [Step::Replace { pattern, content }]
-                if !self.byte_level && content.len() <= pattern.len() && !token.is_empty() =>
-            {
-                let room = out.room(token.len());
-                let len = replace_shorter(token, pattern.as_bytes(), content.as_bytes(), room);
-                match fallback_byte(room.get(..len).unwrap_or_default()).filter(|_| self.runs) {
-                    Some(byte) => self.push_byte(byte, out),
-                    None => {
-                        out.advance(len);
-                        0
-                    }
-                }
-            }
-            _ => self.stepped(token, false, scratch, out),
-        }
-    }
-
-    /// The same by the steps.
+    /// Appends what the token in the scratch is, and gives the flags of what was appended.
     #[inline(never)]
-    fn stepped(&self, token: &[u8], is_first: bool, scratch: &mut Scratch, out: &mut Buffer) -> u64 {
-        let Scratch { form, next, bytes } = scratch;
-        form.clear();
-        form.push_str(std::str::from_utf8(token).unwrap_or_default());
-        for step in self.forms {
-            next.clear();
-            step.form(form, is_first, false, next);
-            std::mem::swap(form, next);
+    fn form(&self, is_first: bool, scratch: &mut Scratch, out: &mut Buffer) -> u64 {
+        let Scratch { token, text, next } = scratch;
+        let mut form = token.as_slice();
+        if !self.forms.is_empty() {
+            text.clear();
+            text.push_str(std::str::from_utf8(token).unwrap_or_default());
+            for step in self.forms {
+                next.clear();
+                step.form(text, is_first, false, next);
+                std::mem::swap(text, next);
+            }
+            form = text.as_bytes();
         }
         if self.byte_level {
-            bytes.clear();
-            byte_level(form, bytes);
-            out.push(bytes);
-            return if is_text(bytes) { 0 } else { PARTIAL };
+            let room = out.room(form.len());
+            if let Some((len, bits)) = alphabet_bytes(form, room) {
+                let is_whole = bits < 0x80 || is_text(room.get(..len).unwrap_or_default());
+                out.advance(len);
+                return if is_whole { 0 } else { PARTIAL };
+            }
         }
-        self.push(form.as_bytes(), out)
-    }
-
-    fn push(&self, form: &[u8], out: &mut Buffer) -> u64 {
         match fallback_byte(form).filter(|_| self.runs) {
-            Some(byte) => self.push_byte(byte, out),
+            Some(byte) => {
+                out.push(&[byte]);
+                BYTE | PARTIAL
+            }
             None => {
                 out.push(form);
                 0
             }
         }
     }
-
-    fn push_byte(&self, byte: u8, out: &mut Buffer) -> u64 {
-        out.push(&[byte]);
-        BYTE | PARTIAL
-    }
-}
-
-/// Writes a token to the start of `out`, each occurrence of a pattern, left to right, as something that is not longer.
-/// By hand, so that it is as fast in builds for size.
-#[inline(always)]
-fn replace_shorter(token: &[u8], pattern: &[u8], content: &[u8], out: &mut [u8]) -> usize {
-    let first = pattern.first().copied().unwrap_or_default();
-    let (mut from, mut to) = (0, 0);
-    while let Some(&byte) = token.get(from) {
-        if byte == first && token.get(from..).is_some_and(|rest| rest.starts_with(pattern)) {
-            for &byte in content {
-                if let Some(slot) = out.get_mut(to) {
-                    *slot = byte;
-                }
-                to += 1;
-            }
-            from += pattern.len();
-            continue;
-        }
-        if let Some(slot) = out.get_mut(to) {
-            *slot = byte;
-        }
-        from += 1;
-        to += 1;
-    }
-    to
 }
 
 impl Table {
-    /// Decodes a vocabulary; `None` if the steps have no table, or it would be out of all proportion to the file.
-    pub fn new(words: &Contents, steps: &[Step]) -> Option<Table> {
+    /// Decodes a vocabulary; `None` if the steps have no table, or it would be out of all proportion to the file. Where steps
+    /// have a [`Sign`] the forms take the place of the contents, for none of them is longer.
+    #[inline(never)]
+    pub fn new(words: &mut Contents, steps: &[Step]) -> Option<Table> {
         let plan = Plan::new(steps)?;
         let room = words.buffer.len().saturating_mul(8).saturating_add(words.list.len() * 64);
-        let near = near(&words.list);
-        let behind = words.list.partition_point(|word| (word.id as usize) < near);
+        let (near, behind) = near(&words.list);
         let mut far = Vec::new();
         for word in words.list.get(behind..).unwrap_or_default() {
             far.push(word.id);
         }
-        let slots = vec![Slot::default(); near + far.len()];
-        let first = vec![Slot::default(); if plan.first_aware { slots.len() } else { 0 }];
+        // Each is written when its turn comes, so that no memory is touched twice.
+        let slots = Vec::with_capacity(near + far.len());
+        let first = Vec::with_capacity(if plan.first_aware { near + far.len() } else { 0 });
         let mut table = Table {
             bytes: Vec::new(),
             slots,
@@ -169,40 +128,65 @@ impl Table {
             count: words.list.len(),
             ..Table::default()
         };
-        let mut forms = Buffer::with_capacity(words.buffer.len());
+        let contents = std::mem::take(&mut words.buffer);
+        let (contents, mut forms) = if plan.sign.is_some() {
+            (None, contents)
+        } else {
+            let forms = Buffer::with_capacity(contents.len());
+            (Some(contents), forms)
+        };
         let mut scratch = Scratch::default();
+        let mut is_right = true;
         for some in words.list.chunks(SOME) {
-            table.add(words, some, &plan, &mut scratch, &mut forms)?;
-            if forms.len() > room {
-                return None;
+            let added = table.add(some, contents.as_ref(), &plan, &mut scratch, &mut forms);
+            is_right = added.is_some() && forms.len() <= room;
+            if !is_right {
+                break;
             }
+        }
+        if let Some(contents) = contents {
+            words.buffer = contents;
         }
         table.bytes = forms.into_bytes();
         table.finish();
-        Some(table)
+        is_right.then_some(table)
     }
 
+    /// Without contents those that the forms take the place of.
     #[inline(never)]
     fn add(
         &mut self,
-        words: &Contents,
         some: &[Word],
+        contents: Option<&Buffer>,
         plan: &Plan<'_>,
         scratch: &mut Scratch,
         forms: &mut Buffer,
     ) -> Option<()> {
         for &word in some {
-            let token = words.bytes(word);
             let flags = if word.special { PRESENT | SPECIAL } else { PRESENT };
-            let start = forms.len();
-            let form_flags = plan.form(token, scratch, forms);
-            let at = self.position(word.id)?;
-            let slot = Slot::new(start, forms.len() - start, flags | form_flags)?;
-            *self.slots.get_mut(at)? = slot;
+            let slot = match plan.sign.as_ref().and_then(|sign| sign.form(word, forms)) {
+                // That of a byte, perhaps.
+                Some((start, 6)) if plan.runs && forms.get(start, 1) == b"<" => None,
+                Some((start, len)) => Slot::new(start, len, flags),
+                None => None,
+            };
+            let slot = match slot {
+                Some(slot) => slot,
+                None => odd_slot(plan, word, flags, contents, scratch, forms)?,
+            };
+            if (word.id as usize) < self.near {
+                while self.slots.len() < word.id as usize {
+                    self.slots.push(Slot::default());
+                }
+            }
+            self.slots.push(slot);
             self.longest = slot.most().max(self.longest);
             if plan.first_aware {
-                let first = first_slot(plan, token, start, flags, scratch, forms)?;
-                *self.first.get_mut(at)? = first;
+                while self.first.len() + 1 < self.slots.len() {
+                    self.first.push(Slot::default());
+                }
+                let first = first_slot(plan, slot, flags, scratch, forms)?;
+                self.first.push(first);
                 self.longest_first = first.most().max(self.longest_first);
             }
         }
@@ -210,37 +194,54 @@ impl Table {
     }
 }
 
-/// The slot of a first form, in the bytes of the other one where it can be: most often it lacks a leading space.
-fn first_slot(
+/// The slot of any token, which is then in the scratch.
+#[inline(never)]
+fn odd_slot(
     plan: &Plan<'_>,
-    token: &[u8],
-    start: usize,
+    word: Word,
     flags: u64,
+    contents: Option<&Buffer>,
     scratch: &mut Scratch,
     forms: &mut Buffer,
 ) -> Option<Slot> {
-    let end = forms.len();
-    let form_flags = plan.stepped(token, true, scratch, forms);
+    let (mut start, end) = (word.start as usize, forms.len());
+    scratch.token.clear();
+    scratch.token.extend_from_slice(contents.unwrap_or(forms).get(start, word.len as usize));
+    let flags = flags | plan.form(false, scratch, forms);
     let len = forms.len() - end;
-    if forms.get(start, end - start).ends_with(forms.get(end, len)) {
+    if contents.is_some() || len > word.len as usize {
+        start = end;
+    } else {
+        forms.move_back(end, start);
+    }
+    Slot::new(start, len, flags)
+}
+
+/// The slot of a first form, in the bytes of the other one where it can be: most often it lacks a leading space.
+fn first_slot(plan: &Plan<'_>, slot: Slot, flags: u64, scratch: &mut Scratch, forms: &mut Buffer) -> Option<Slot> {
+    let end = forms.len();
+    let form_flags = plan.form(true, scratch, forms);
+    let len = forms.len() - end;
+    if forms.get(slot.start(), slot.len()).ends_with(forms.get(end, len)) {
         forms.truncate(end);
     }
     Slot::new(forms.len() - len, len, flags | form_flags)
 }
 
-/// Below which id every id gets a slot: as far as at least a quarter of the slots would be used.
-fn near(list: &[Word]) -> usize {
+/// Below which id every id gets a slot, as far as at least a quarter of the slots would be used; and of how many words.
+fn near(list: &[Word]) -> (usize, usize) {
     // Without holes, as in most files, there is nothing to look for.
     if list.last().is_none_or(|word| (word.id as usize).saturating_add(1) == list.len()) {
-        return list.len();
+        return (list.len(), list.len());
     }
-    let mut near = 0;
-    for (count, word) in list.iter().enumerate() {
+    let (mut near, mut count) = (0, 0_usize);
+    for word in list {
         let needed = (word.id as usize).saturating_add(1);
         if needed > (count + 1).saturating_mul(4).saturating_add(1024) {
             break;
         }
         near = needed;
+        count += 1;
     }
-    near
+    (near, count)
 }

@@ -212,32 +212,28 @@ pub(super) fn fallback_token(byte: u8) -> [u8; 6] {
     [b'<', b'0', b'x', digit(byte >> 4), digit(byte & 15), b'>']
 }
 
-/// The byte each character below U+0144 stands for in the byte alphabet, or 256.
-const ALPHABET: [u16; 0x144] = {
-    let mut alphabet = [256; 0x144];
-    let mut next = 0x100;
-    let mut byte = 0;
-    while byte < 0x100 {
-        let printable = matches!(byte, 0x21..=0x7e | 0xa1..=0xac | 0xae..=0xff);
-        let character = if printable { byte } else { next };
-        alphabet[character] = byte as u16;
-        if !printable {
-            next += 1;
-        }
-        byte += 1;
-    }
-    alphabet
-};
+/// The byte that a character stands for in the alphabet of bytes: printable ones for themselves; from U+0100 on the others follow.
+#[inline(always)]
+fn alphabet_byte(character: u32) -> Option<u8> {
+    let byte = match character {
+        0x21..=0x7e | 0xa1..=0xac | 0xae..=0xff => character,
+        0x100..=0x120 => character - 0x100,
+        0x121..=0x142 => character - 0x121 + 0x7f,
+        0x143 => 0xad,
+        _ => return None,
+    };
+    Some(byte as u8)
+}
 
 /// Appends the bytes a token stands for, or the token as it is if a character is not in the alphabet.
-pub(super) fn byte_level(token: &str, out: &mut Vec<u8>) {
+pub(super) fn byte_level(token: &[u8], out: &mut Vec<u8>) {
     let start = out.len();
-    out.extend_from_slice(token.as_bytes());
-    match alphabet_bytes(token.as_bytes(), out.get_mut(start..).unwrap_or_default()) {
+    out.extend_from_slice(token);
+    match alphabet_bytes(token, out.get_mut(start..).unwrap_or_default()) {
         Some((len, _)) => out.truncate(start + len),
         None => {
             out.truncate(start);
-            out.extend_from_slice(token.as_bytes());
+            out.extend_from_slice(token);
         }
     }
 }
@@ -245,20 +241,20 @@ pub(super) fn byte_level(token: &str, out: &mut Vec<u8>) {
 /// Writes the bytes a token stands for to the start of `out`, which is as long as the token at least. Gives how many
 /// they are, and all their bits together; nothing if a character is not in the alphabet. By hand, so that it is as fast
 /// in builds for size.
-#[inline(always)]
+#[inline(never)]
 pub(super) fn alphabet_bytes(token: &[u8], out: &mut [u8]) -> Option<(usize, u8)> {
     let (mut from, mut to, mut bits) = (0, 0, 0);
     while let Some(&lead) = token.get(from) {
-        let mut character = usize::from(lead);
+        let mut character = u32::from(lead);
         if lead >= 0x80 {
             // Larger characters are not in the alphabet.
             if lead >= 0xe0 {
                 return None;
             }
             from += 1;
-            character = usize::from(lead & 0x1f) << 6 | usize::from(*token.get(from)? & 0x3f);
+            character = u32::from(lead & 0x1f) << 6 | u32::from(*token.get(from)? & 0x3f);
         }
-        let byte = u8::try_from(*ALPHABET.get(character)?).ok()?;
+        let byte = alphabet_byte(character)?;
         *out.get_mut(to)? = byte;
         bits |= byte;
         from += 1;

@@ -32,27 +32,27 @@ fn add(text: &str, path: &str, depth: usize, decoder: &mut Decoder) -> Result<()
         return Err(limit_exceeded("decoder: more than 64 steps"));
     }
     let fields = Fields::new(text, path)?;
-    let (kind, _, needs) = kind(&fields)?;
+    let (name, kind, _, needs) = kind(&fields)?;
     fields.check(needs)?;
-    decoder.words.push_str(kind);
-    let step = match *kind {
-        "Sequence" => return add_sequence(&fields, depth, decoder),
-        "ByteLevel" => Step::ByteLevel,
-        "Metaspace" => metaspace(&fields)?,
-        "WordPiece" => Step::WordPiece { prefix: fields.string("prefix"), cleanup: fields.flag("cleanup") },
-        "BPEDecoder" => Step::Bpe { suffix: fields.string("suffix") },
-        "ByteFallback" => Step::ByteFallback,
-        "Strip" => {
+    decoder.words.push_str(name);
+    let step = match kind {
+        Kind::Sequence => return add_sequence(&fields, depth, decoder),
+        Kind::ByteLevel => Step::ByteLevel,
+        Kind::Metaspace => metaspace(&fields)?,
+        Kind::WordPiece => Step::WordPiece { prefix: fields.string("prefix"), cleanup: fields.flag("cleanup") },
+        Kind::Bpe => Step::Bpe { suffix: fields.string("suffix") },
+        Kind::ByteFallback => Step::ByteFallback,
+        Kind::Strip => {
             let (start, stop) = (fields.count("start"), fields.count("stop"));
             Step::Strip { content: fields.character("content"), start, stop }
         }
-        "Replace" => replace(&fields)?,
-        "CTC" => Step::Ctc {
+        Kind::Replace => replace(&fields)?,
+        Kind::Ctc => Step::Ctc {
             pad: fields.string("pad_token"),
             delimiter: fields.string("word_delimiter_token"),
             cleanup: fields.flag("cleanup"),
         },
-        _ => Step::Fuse,
+        Kind::Fuse => Step::Fuse,
     };
     decoder.steps.push(step);
     Ok(())
@@ -106,21 +106,36 @@ fn replace(fields: &Fields<'_>) -> Result<Step, Error> {
     Err(fields.refuse("pattern", &["must be ", "{\"String\": ...} or {\"Regex\": ...}"]))
 }
 
-/// The name of a kind of decoder; whether the reference knows one without a type by its fields; all fields that it reads,
-/// also those that change nothing.
-type Kind = (&'static str, bool, &'static [Need]);
+enum Kind {
+    Bpe,
+    ByteLevel,
+    WordPiece,
+    Metaspace,
+    Ctc,
+    Sequence,
+    Replace,
+    Fuse,
+    Strip,
+    ByteFallback,
+}
+
+/// The name of a kind of decoder; the kind; whether the reference knows one without a type by its fields; all fields that it
+/// reads, also those that change nothing.
+type Known = (&'static str, Kind, bool, &'static [Need]);
 
 /// In the reference's order.
-const KINDS: [Kind; 10] = [
-    ("BPEDecoder", true, &[("suffix", Text, Refused)]),
+static KINDS: [Known; 10] = [
+    ("BPEDecoder", Kind::Bpe, true, &[("suffix", Text, Refused)]),
     (
         "ByteLevel",
+        Kind::ByteLevel,
         false,
         &[("add_prefix_space", Flag, Refused), ("trim_offsets", Flag, Refused), ("use_regex", Flag, Allowed)],
     ),
-    ("WordPiece", true, &[("prefix", Text, Refused), ("cleanup", Flag, Refused)]),
+    ("WordPiece", Kind::WordPiece, true, &[("prefix", Text, Refused), ("cleanup", Flag, Refused)]),
     (
         "Metaspace",
+        Kind::Metaspace,
         false,
         &[
             ("replacement", Character, Refused),
@@ -130,22 +145,32 @@ const KINDS: [Kind; 10] = [
             ("add_prefix_space", Flag, OrNull),
         ],
     ),
-    ("CTC", true, &[("pad_token", Text, Refused), ("word_delimiter_token", Text, Refused), ("cleanup", Flag, Refused)]),
-    ("Sequence", false, &[("decoders", List, Refused)]),
-    ("Replace", true, &[("content", Text, Refused), ("pattern", Any, Refused)]),
-    ("Fuse", false, &[]),
-    ("Strip", true, &[("start", Count, Refused), ("stop", Count, Refused), ("content", Character, Refused)]),
-    ("ByteFallback", false, &[]),
+    (
+        "CTC",
+        Kind::Ctc,
+        true,
+        &[("pad_token", Text, Refused), ("word_delimiter_token", Text, Refused), ("cleanup", Flag, Refused)],
+    ),
+    ("Sequence", Kind::Sequence, false, &[("decoders", List, Refused)]),
+    ("Replace", Kind::Replace, true, &[("content", Text, Refused), ("pattern", Any, Refused)]),
+    ("Fuse", Kind::Fuse, false, &[]),
+    (
+        "Strip",
+        Kind::Strip,
+        true,
+        &[("start", Count, Refused), ("stop", Count, Refused), ("content", Character, Refused)],
+    ),
+    ("ByteFallback", Kind::ByteFallback, false, &[]),
 ];
 
 /// The decoder's kind. Without a type that is known the reference takes the first kind whose fields are all there,
 /// among those old enough to have been written without a type.
-fn kind(fields: &Fields<'_>) -> Result<&'static Kind, Error> {
+fn kind(fields: &Fields<'_>) -> Result<&'static Known, Error> {
     let declared = fields.reader("type").string().ok();
     let is_one = fields.count_of("type") == 1;
     for is_typed in [true, false] {
         for kind in &KINDS {
-            let (name, by_fields, needs) = kind;
+            let (name, _, by_fields, needs) = kind;
             let fits = if by_fields & !is_typed {
                 fields.check(needs).is_ok()
             } else {

@@ -211,7 +211,7 @@ impl Flow {
         let text = std::str::from_utf8(piece.text).unwrap_or_default();
         let mut bytes = Vec::new();
         if let Step::ByteLevel = step {
-            byte_level(text, &mut bytes);
+            byte_level(piece.text, &mut bytes);
         } else {
             let mut form = String::new();
             step.form(text, is_first, is_last, &mut form);

@@ -9,8 +9,13 @@ use std::borrow::Cow;
 
 use super::invalid;
 use super::skip::Skip;
+use super::utf8::is_text;
 use crate::Error;
-use crate::json::{joined, plain_end, short_digits, short_plain_end, space_end, unescape};
+use crate::json::{joined, plain_end, short_plain_end, space_end, unescape};
+
+/// What the letters behind a backslash stand for.
+const ESCAPES: [(u8, u8); 8] =
+    [(b'"', b'"'), (b'\\', b'\\'), (b'/', b'/'), (b'n', b'\n'), (b't', b'\t'), (b'r', b'\r'), (b'b', 8), (b'f', 12)];
 
 /// A position in a JSON text that is UTF-8.
 pub(super) struct Reader<'a> {
@@ -59,6 +64,12 @@ impl<'a> Reader<'a> {
     #[inline(always)]
     pub(super) fn part(&self, start: usize, end: usize) -> &'a [u8] {
         self.bytes.get(start..end).unwrap_or_default()
+    }
+
+    /// What stands from a place on.
+    #[inline(always)]
+    pub(super) fn from(&self, start: usize) -> &'a [u8] {
+        self.bytes.get(start..).unwrap_or_default()
     }
 
     /// Moves the reader.
@@ -191,6 +202,14 @@ impl<'a> Reader<'a> {
                     return Ok(());
                 }
                 Some(b'\\') => {
+                    let letter = self.byte(end + 1);
+                    if let Some((_, content)) = ESCAPES.iter().find(|(known, _)| letter == Some(*known)) {
+                        if let Some(out) = &mut out {
+                            out.push(*content);
+                        }
+                        self.at += 2;
+                        continue;
+                    }
                     let content = self.escape()?;
                     if let Some(out) = &mut out {
                         out.extend_from_slice(&content);
@@ -202,71 +221,31 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Reads one escape, from its backslash, or the two of a pair of surrogates.
+    /// Reads the escape of a number, from its backslash, or the two of a pair of surrogates.
     #[inline(never)]
     fn escape(&mut self) -> Result<Cow<'a, [u8]>, Error> {
         let start = self.at;
+        if self.byte(start + 1) != Some(b'u') {
+            return Err(self.fail("an unknown escape in a string"));
+        }
         let mut len = 2;
-        match self.byte(start + 1) {
-            Some(b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't') => {}
-            Some(b'u') => {
-                while len < 6 {
-                    if !self.byte(start + len).is_some_and(|digit| digit.is_ascii_hexdigit()) {
-                        return Err(self.fail("an escape without four hex digits"));
-                    }
-                    len += 1;
-                }
+        while len < 6 {
+            if !self.byte(start + len).is_some_and(|digit| digit.is_ascii_hexdigit()) {
+                return Err(self.fail("an escape without four hex digits"));
             }
-            _ => return Err(self.fail("an unknown escape in a string")),
+            len += 1;
         }
         let mut content = unescape(self.part(start, start + len));
         // Half of a pair is no text.
-        if std::str::from_utf8(&content).is_err() {
+        if !is_text(&content) {
             len = 12;
             content = unescape(self.part(start, start + len));
-            if self.byte(start + len - 1).is_none() || std::str::from_utf8(&content).is_err() {
+            if self.byte(start + len - 1).is_none() || !is_text(&content) {
                 return Err(self.fail("a lone surrogate escape in a string"));
             }
         }
         self.at = start + len;
         Ok(content)
-    }
-
-    /// Of a map from strings to ids the next member, if it is as nearly all are, without an escape and with something
-    /// behind it: its content begins at the start of what is given, and has the length that is given. `None` and no
-    /// move for any other.
-    #[inline(always)]
-    pub(super) fn plain_member(&mut self, is_first: bool) -> Option<(&'a [u8], usize, u32)> {
-        let mut at = self.at;
-        if !is_first {
-            if self.bytes.get(at) != Some(&b',') {
-                return None;
-            }
-            at += 1;
-        }
-        if *self.bytes.get(at)? <= b' ' {
-            at = space_end(self.bytes, at);
-        }
-        if *self.bytes.get(at)? != b'"' {
-            return None;
-        }
-        let start = at + 1;
-        at = short_plain_end(self.bytes, start);
-        if *self.bytes.get(at)? != b'"' {
-            at = plain_end(self.bytes, at);
-        }
-        let len = at - start;
-        let Some(b"\":") = self.bytes.get(at..at + 2) else { return None };
-        at += 2;
-        at += usize::from(self.bytes.get(at) == Some(&b' '));
-        let (digits, id) = short_digits(self.bytes, at)?;
-        let is_canonical = digits == 1 || self.bytes.get(at) != Some(&b'0');
-        at += digits;
-        if !is_canonical || !matches!(self.bytes.get(at), Some(b',' | b'}' | b' ' | b'\n' | b'\r')) {
-            return None;
-        }
-        self.at = at;
-        Some((self.bytes.get(start..)?, len, id))
     }
 
     fn literal(&mut self, word: &str) -> Result<(), Error> {
@@ -298,13 +277,10 @@ impl<'a> Reader<'a> {
         Ok(self.text(start, self.at))
     }
 
-    /// Passes over a string if it comes next, without an escape; false and no move otherwise.
+    /// Passes over the rest of a string whose quote stands at a place, without an escape; false and no move otherwise.
     #[inline(always)]
-    pub(super) fn plain_string(&mut self) -> bool {
-        if self.bytes.get(self.at) != Some(&b'"') {
-            return false;
-        }
-        let mut end = short_plain_end(self.bytes, self.at + 1);
+    pub(super) fn plain_string_at(&mut self, quote: usize) -> bool {
+        let mut end = short_plain_end(self.bytes, quote + 1);
         if self.bytes.get(end) != Some(&b'"') {
             end = plain_end(self.bytes, end);
         }

@@ -44,7 +44,7 @@ impl Feed {
     /// The free end of the window, never empty.
     fn space(&mut self) -> &mut [u8] {
         if self.window.is_empty() {
-            self.window.resize(self.least, 0);
+            self.window = vec![0; self.least];
         }
         self.window.get_mut(self.held..).unwrap_or_default()
     }
@@ -237,7 +237,7 @@ mod tests {
         }
     }
 
-    const FILES: [&str; 4] = [
+    const FILES: [&str; 5] = [
         r###"{"version":"1.0","truncation":null,"added_tokens":[{"id":3,"content":"<s>","single_word":false,"lstrip":false,"rstrip":false,"normalized":false,"special":true,"more":[1,{"x":null}]} ,
             {"id":4,"content":"\u00e9\ud83d\ude00","single_word":true,"lstrip":true,"rstrip":true,"normalized":false,"special":false}],
             "normalizer":{"type":"Sequence","normalizers":[]},"pre_tokenizer":{"a":["b",["c"],{"d":["e","\n"]}]},
@@ -249,6 +249,25 @@ mod tests {
             "[UNK]" : 5 ,
             "##a" : 6
         }}, "post_processor":[[["x"]],"y",{"z":"w"}], "added_tokens" : [ ] , "decoder":{"type":"WordPiece","prefix":"##","cleanup":false}}   "###,
+        // Entries that are read in a quick way where enough bytes are there, and in the other one where they are not.
+        r###"{"added_tokens":[],"decoder":null,"model":{"type":"BPE","vocab":{
+ "a": 7,
+ "b": 8,
+ "Ġthe": 9,
+ "d": 10,
+ "": 11,
+ "sixteen letters!": 12,
+ "more than sixteen letters": 13,
+ "\"": 14,
+ "b": 15,
+ "h": 9999998,
+ "i": 9999999,
+ "j": 10000000,
+ "k": 10000001,
+ "l": 0,
+ "日本": 1,
+ "m": 2
+},"merges":["a b","b c","\" c","c d","d e"]},"truncation":null}"###,
         r###"{"model":{"type":"BPE","vocab":{"a":0},"merges":["x"]},"normalizer":null,"decoder":{"type":"ByteLevel","add_prefix_space":true,"trim_offsets":true}}"###,
     ];
 

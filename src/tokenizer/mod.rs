@@ -1,5 +1,6 @@
 //! A loaded `tokenizer.json`, or its packed form: token ids to text.
 
+mod between;
 mod buffer;
 mod build;
 #[cfg(any(all(test, not(target_arch = "wasm32")), target_arch = "wasm32"))]
@@ -26,11 +27,13 @@ mod packed;
 mod pieces;
 mod read;
 mod set;
+mod sign;
 mod skip;
 mod sniff;
 mod spec;
 mod stream;
 mod table;
+mod usual;
 mod utf8;
 mod vocab;
 
@@ -222,9 +225,10 @@ impl Tokenizer {
         Ok(tokenizer)
     }
 
+    // What loops here is in functions of its own: V8 compiles a function once more, as a whole, when a loop in it ran for long.
     #[inline(never)]
     fn build(mut spec: spec::Spec, engine: Engine, room: usize) -> Result<Tokenizer, Error> {
-        let contents = spec.number()?;
+        let mut contents = spec.number()?;
         let (steps, decoder) = match spec.decoder {
             Some(decoder) => (Some(decoder.steps), decoder.words),
             None => (None, "none".to_owned()),
@@ -232,7 +236,7 @@ impl Tokenizer {
         chain::check(steps.as_deref(), contents.buffer.len(), contents.list.len(), room)?;
         let special_tokens = contents.special_tokens();
         let is_general = cfg!(feature = "general") && (engine == Engine::General || chain::has_regex(steps.as_deref()));
-        let vocabulary = match steps.as_deref().and_then(|steps| Table::new(&contents, steps)) {
+        let vocabulary = match steps.as_deref().and_then(|steps| Table::new(&mut contents, steps)) {
             Some(table) => Vocabulary::Table(table),
             // What is packed has no longer ones.
             None if contents.list.iter().any(|word| word.len >> 24 > 0) => {

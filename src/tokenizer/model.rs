@@ -18,7 +18,7 @@ const NEEDED: [(&str, &[u8]); 4] = [
 pub(super) struct Model {
     kind: Option<String>,
     types: usize,
-    pub vocab: Option<Vocab>,
+    pub has_vocab: bool,
     /// Which of [`NEEDED`] are there.
     has: [bool; NEEDED.len()],
     /// Unigram: the id of the unknown token, if it is one.
@@ -52,9 +52,11 @@ impl Model {
         Ok(true)
     }
 
-    /// Checks that the model has what the reference needs to load it.
-    pub fn finish(self) -> Result<(&'static str, Vocab), Error> {
-        let vocab = self.vocab.ok_or_else(|| invalid(&["model.vocab: is missing"]))?;
+    /// Checks that the model has what the reference needs to load it, and gives its type.
+    pub fn finish(&self, vocab: &Vocab) -> Result<&'static str, Error> {
+        if !self.has_vocab {
+            return Err(invalid(&["model.vocab: is missing"]));
+        }
         let [merges, word_level, prefix, max_chars] = self.has;
         let word_piece = word_level && prefix && max_chars;
         // Files from before there was a type are told apart by their members.
@@ -84,6 +86,6 @@ impl Model {
         {
             return Err(invalid(&["model.unk_id: ", &quoted(id), " is no position in the vocabulary"]));
         }
-        Ok((kind, vocab))
+        Ok(kind)
     }
 }

@@ -102,7 +102,7 @@ pub(super) fn write(tokenizer: &Tokenizer, source: Option<Sha256>) -> Vec<u8> {
         Vocabulary::Table(table) => (if table.has_runs { RUNS } else { TABLE }, table, None),
         Vocabulary::Chain(chain) => {
             // There always is one: `Tokenizer::build` has refused tokens that are too long.
-            contents = Table::new(&chain.words, &[]).unwrap_or_default();
+            contents = Table::new(&mut chain.words.clone(), &[]).unwrap_or_default();
             (if chain.steps.is_some() { CHAIN } else { JOINED }, &contents, chain.steps.as_deref())
         }
     };
@@ -176,9 +176,9 @@ fn words(table: &Table, file: &[u8], damaged: &mut bool) -> Contents {
         *damaged |= slot.has(PARTIAL);
         if slot.has(PRESENT) {
             let far = table.far.get(at.wrapping_sub(table.near)).copied();
-            let (start, len) = (words.buffer.len() as u32, slot.len() as u32);
-            words.buffer.push_start(file.get(slot.start()..).unwrap_or_default(), slot.len());
-            words.list.push(Word { id: far.unwrap_or(at as u32), start, len, special: slot.has(SPECIAL) });
+            let content = file.get(slot.start()..slot.start() + slot.len()).unwrap_or_default();
+            let word = words.write(far.unwrap_or(at as u32), content);
+            words.list.push(Word { special: slot.has(SPECIAL), ..word });
         }
     }
     words

@@ -8,7 +8,8 @@ use super::json::Reader;
 use super::model::Model;
 use super::skip::Skip;
 use super::spec::{AddedToken, Spec, Vocab};
-use super::{decoders, invalid, quoted, sniff, utf8, vocab};
+use super::vocab::{self, AtHand};
+use super::{decoders, invalid, quoted, sniff, utf8};
 use crate::Error;
 use crate::json::joined;
 
@@ -25,10 +26,8 @@ pub(super) struct Parser {
     expected: usize,
     has_model: bool,
     model: Model,
-    vocab: Vocab,
+    at_hand: AtHand,
     skip: Skip,
-    /// A content on the way.
-    content: Vec<u8>,
 }
 
 /// What is being read.
@@ -91,8 +90,31 @@ impl Parser {
         self.spec
     }
 
-    /// Reads one member, one element or some entries.
+    /// Reads one member, one element or some entries. What is called often is in functions of its own, and small: a wasm
+    /// engine takes long to compile large functions well.
+    #[inline(never)]
     fn step(&mut self, reader: &mut Reader<'_>) -> Result<(), Error> {
+        match self.state {
+            State::Vocab => {
+                if !vocab::read_some(reader, &mut self.spec.vocab, &mut self.at_hand)? {
+                    self.model.has_vocab = true;
+                    self.leave(State::Model);
+                }
+            }
+            State::Skip { in_model } => {
+                let is_done = reader.skip_some(&mut self.skip);
+                reader.commit();
+                if is_done? {
+                    self.leave(if in_model { State::Model } else { State::Top });
+                }
+            }
+            _ => self.other_step(reader)?,
+        }
+        Ok(())
+    }
+
+    #[inline(never)]
+    fn other_step(&mut self, reader: &mut Reader<'_>) -> Result<(), Error> {
         match self.state {
             State::Start => {
                 reader.expect(b'{')?;
@@ -108,20 +130,9 @@ impl Parser {
                 }
             }
             State::Model => self.model_member(reader)?,
-            State::Vocab => {
-                if !vocab::read_some(reader, &mut self.vocab, &mut self.content)? {
-                    self.model.vocab = Some(std::mem::take(&mut self.vocab));
-                    self.leave(State::Model);
-                }
+            State::End | State::Vocab | State::Skip { .. } => {
+                return Err(reader.fail("something follows the end of the value"));
             }
-            State::Skip { in_model } => {
-                let is_done = reader.skip_some(&mut self.skip);
-                reader.commit();
-                if is_done? {
-                    self.leave(if in_model { State::Model } else { State::Top });
-                }
-            }
-            State::End => return Err(reader.fail("something follows the end of the value")),
         }
         Ok(())
     }
@@ -192,15 +203,15 @@ impl Parser {
 
     fn model_member(&mut self, reader: &mut Reader<'_>) -> Result<(), Error> {
         let Some(key) = reader.key(&mut self.is_first)? else {
-            (self.spec.model, self.spec.vocab) = std::mem::take(&mut self.model).finish()?;
+            self.spec.model = self.model.finish(&self.spec.vocab)?;
             self.has_model = true;
             self.leave(State::Top);
             return Ok(());
         };
         let next = reader.peek();
         if key == "vocab" && matches!(next, Some(b'{' | b'[')) {
-            self.vocab = Vocab { is_list: next == Some(b'['), ..Vocab::default() };
-            self.vocab.words.reserve(self.expected);
+            self.spec.vocab = Vocab { is_list: next == Some(b'['), ..Vocab::default() };
+            self.spec.vocab.words.reserve(self.expected);
             reader.take(next.unwrap_or_default());
             self.state = State::Vocab;
         } else if self.model.member(&key, next, reader)? {
@@ -232,9 +243,12 @@ fn added_token(token: &str, at: usize) -> Result<AddedToken, Error> {
         ("normalized", Holds::Flag, Absent::Never),
         ("special", Holds::Flag, Absent::Never),
     ];
-    let path = joined(&["added_tokens[", &at.to_string(), "]"]);
-    let fields = Fields::new(token, &path)?;
-    fields.check(&NEEDS)?;
-    let (special, normalized) = (fields.flag("special"), fields.flag("normalized"));
-    Ok(AddedToken { id: fields.id("id"), call: 0, content: fields.string("content"), special, normalized })
+    let read = |path: &str| {
+        let fields = Fields::new(token, path)?;
+        fields.check(&NEEDS)?;
+        let (special, normalized) = (fields.flag("special"), fields.flag("normalized"));
+        Ok(AddedToken { id: fields.id("id"), call: 0, content: fields.string("content"), special, normalized })
+    };
+    // What is wrong is told with the place, which is put into words only then.
+    read("").or_else(|_: Error| read(&joined(&["added_tokens[", &at.to_string(), "]"])))
 }

@@ -1,5 +1,6 @@
 //! Passing over a value of any kind: its JSON is checked, and nothing of it is kept but which containers are open.
 
+use super::between::Between;
 use super::json::Reader;
 use crate::Error;
 
@@ -61,9 +62,9 @@ impl<'a> Reader<'a> {
     ///
     /// What stands between two strings is mostly the same, or the same by turns. If it left as many lists open as it
     /// found, it can stand there again without another look.
+    #[inline(never)]
     fn skip_strings(&mut self, open: &mut Vec<u8>) {
-        let mut between: [&'a [u8]; 2] = [&[]; 2];
-        let mut turn = 0;
+        let mut between = [Between::default(); 2];
         // Where the last string ended, and how many containers were open there.
         let mut last = (usize::MAX, 0);
         while open.last() == Some(&b']') {
@@ -77,22 +78,19 @@ impl<'a> Reader<'a> {
                         self.peek();
                     }
                     let string = self.position();
-                    if is_list && open.len() == MAX_DEPTH || !self.plain_string() {
+                    let is_string = self.from(string).first() == Some(&b'"');
+                    if is_list && open.len() == MAX_DEPTH || !is_string || !self.is_string_at(string) {
                         return self.go_to(start);
                     }
                     if is_list {
                         open.push(b']');
                     }
                     if last.1 == open.len() {
-                        if let Some(slot) = between.get_mut(turn) {
-                            *slot = self.part(last.0, string);
-                        }
-                        turn ^= 1;
-                        while self.same_and_string(between.get(turn).copied().unwrap_or_default()) {
-                            turn ^= 1;
-                        }
+                        // The one before this one comes next.
+                        between = [between[1], Between::new(self.part(last.0, string + 1))];
+                        while self.skip_alike(&between) {}
                     } else {
-                        between = [&[]; 2];
+                        between = [Between::default(); 2];
                     }
                     last = (self.position(), open.len());
                 }
@@ -105,22 +103,33 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Passes over these bytes, of which there are some, and a plain string behind them; false and no move otherwise.
-    #[inline(always)]
-    fn same_and_string(&mut self, bytes: &[u8]) -> bool {
-        let start = self.position();
-        let next = self.part(start, start + bytes.len());
-        if next.is_empty() || !are_same(next, bytes) {
-            return false;
+    /// Passes over some strings behind the one and the other by turns; false where something else stands.
+    #[inline(never)]
+    fn skip_alike(&mut self, between: &[Between; 2]) -> bool {
+        for _ in 0..128 {
+            for between in between {
+                let start = self.position();
+                if !between.is_at(self.from(start)) {
+                    return false;
+                }
+                let quote = start + between.len - 1;
+                if !self.plain_string_at(quote) && !self.is_string_at(quote) {
+                    self.go_to(start);
+                    return false;
+                }
+            }
         }
-        self.go_to(start + bytes.len());
-        let is_string = self.plain_string();
-        if !is_string {
-            self.go_to(start);
-        }
-        is_string
+        true
     }
 
+    /// Passes over the rest of any string whose quote stands at a place; false if it is none, or is cut.
+    #[inline(never)]
+    fn is_string_at(&mut self, quote: usize) -> bool {
+        self.go_to(quote + 1);
+        self.string_body(None).is_ok() && !self.starved()
+    }
+
+    #[inline(never)]
     fn skip_step(&mut self, skip: &mut Skip) -> Result<Option<Next>, Error> {
         let close = skip.open.last().copied().unwrap_or_default();
         match skip.next {
@@ -157,23 +166,6 @@ impl<'a> Reader<'a> {
         }
         Ok(Some(Next::First))
     }
-}
-
-/// Whether short texts of one length are the same.
-#[inline(always)]
-fn are_same(left: &[u8], right: &[u8]) -> bool {
-    let ((lefts, left), (rights, right)) = (left.as_chunks::<8>(), right.as_chunks::<8>());
-    for (left, right) in lefts.iter().zip(rights) {
-        if u64::from_le_bytes(*left) != u64::from_le_bytes(*right) {
-            return false;
-        }
-    }
-    for (left, right) in left.iter().zip(right) {
-        if left != right {
-            return false;
-        }
-    }
-    true
 }
 
 #[cfg(not(target_arch = "wasm32"))]

@@ -4,7 +4,7 @@
 use super::buffer::Buffer;
 use super::chain::Step;
 use super::general;
-use super::index::Index;
+use super::index::{Index, sketch};
 use crate::Error;
 
 /// A parsed tokenizer.json.
@@ -41,6 +41,10 @@ pub(super) struct Vocab {
     pub words: Contents,
     /// Unigram: a list, where two ids may share one content. Otherwise a map, where the last of equal keys counts.
     pub is_list: bool,
+    /// Positions: of each content that is there twice, at least one.
+    pub suspects: Vec<u32>,
+    /// Whether some id is not larger than the one before.
+    pub is_mixed: bool,
 }
 
 /// One entry of `added_tokens`.
@@ -56,6 +60,10 @@ pub(super) struct AddedToken {
     pub special: bool,
     pub normalized: bool,
 }
+
+/// Whether contents can be normalized, and tokens be added in several calls: a build without the general engine need not have
+/// the code for what becomes of them.
+const HAS_GENERAL: bool = cfg!(feature = "general");
 
 /// Tokens that are dealt with in one call: a wasm engine compiles a function better once it has been called often enough,
 /// which it would not notice inside one long loop.
@@ -80,7 +88,7 @@ fn position(list: &[Word], id: u32) -> Option<usize> {
 }
 
 /// Tokens: while a file is read in its order, once they are numbered by ascending id, each id once.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(super) struct Contents {
     /// UTF-8, as the reader of the file has checked.
     pub buffer: Buffer,
@@ -107,10 +115,11 @@ impl Contents {
     /// Makes room for about as many tokens as a file of so many bytes has, of which nothing is touched before it is used.
     pub fn reserve(&mut self, bytes: usize) {
         self.list.reserve(bytes / 40);
-        self.buffer.reserve(bytes / 8);
+        self.buffer.reserve(bytes / 4);
     }
 
     /// Id and content of each special token.
+    #[inline(never)]
     pub fn special_tokens(&self) -> Vec<(u32, String)> {
         let mut special_tokens = Vec::new();
         for some in self.list.chunks(SOME) {
@@ -128,25 +137,40 @@ impl Contents {
         }
     }
 
-    /// Whether the ids ascend.
-    fn ascends(&self) -> bool {
-        let mut last = None;
-        self.list.chunks(SOME).all(|some| some_ascend(some, &mut last))
+    /// Adds a word; whether its id is larger than that of the last one.
+    pub fn push(&mut self, word: Word) -> bool {
+        let ascends = self.list.last().is_none_or(|last| last.id < word.id);
+        self.list.push(word);
+        ascends
+    }
+
+    /// Takes out the words that are left out beside the one behind them.
+    pub fn keep(&mut self, is_kept: fn(&Word, Option<&Word>) -> bool) {
+        let (mut at, mut kept) = (0, 0);
+        while let Some(&word) = self.list.get(at) {
+            at += 1;
+            if is_kept(&word, self.list.get(at))
+                && let Some(place) = self.list.get_mut(kept)
+            {
+                *place = word;
+                kept += 1;
+            }
+        }
+        self.list.truncate(kept);
+    }
+
+    /// What is seen of a content at once.
+    #[inline(never)]
+    pub fn sketch(&self, word: Word) -> u64 {
+        sketch(self.buffer.block(word.start as usize), word.len as usize)
     }
 
     /// Writes a content behind the others, for a token that is not in the list yet.
-    pub fn write(&mut self, id: u32, content: &str) -> Word {
+    pub fn write(&mut self, id: u32, content: &[u8]) -> Word {
+        // A file of at most `MAX_BYTES` fits in 32 bits.
         let start = self.buffer.len() as u32;
-        self.buffer.push(content.as_bytes());
-        Word { id, start, len: content.len() as u32, special: false }
-    }
-
-    /// Whether a content is that of a special token.
-    fn is_special(&mut self, index: &mut Index, content: &str) -> Result<bool, Error> {
-        let word = self.write(0, content);
-        let place = index.find(self, word)?;
-        self.buffer.truncate(word.start as usize);
-        Ok(place.at.and_then(|at| self.list.get(at)).is_some_and(|word| word.special))
+        self.buffer.push(content);
+        Word { id, start, len: content.len() as u32, ..Word::default() }
     }
 }
 
@@ -158,58 +182,72 @@ impl Spec {
     /// number; an empty content is passed over; a content once special stays special; a token that the normalizer
     /// changes decodes to the changed form. "Special" is a property of the decoded string, not of the id.
     pub fn number(&mut self) -> Result<Contents, Error> {
-        let Vocab { mut words, is_list } = std::mem::take(&mut self.vocab);
-        let mut index = Index::new(words.list.len() + self.added.len());
-        let has_twins = index.fill(&mut words, is_list)?;
+        let Vocab { mut words, is_list, suspects, mut is_mixed } = std::mem::take(&mut self.vocab);
         let forms = self.normalized_contents()?;
-        let mut forms = forms.iter();
+        let mut index = Index::new(suspects.len() + self.added.len() + forms.len(), words.list.len());
+        for at in suspects {
+            if let Some(&word) = words.list.get(at as usize) {
+                index.key(&words, word)?;
+            }
+        }
+        let mut keys = Vec::with_capacity(self.added.len());
+        for token in &self.added {
+            keys.push(index.key_of(&mut words, &token.content)?);
+        }
+        let mut form_keys = Vec::new();
+        if HAS_GENERAL {
+            for form in &forms {
+                form_keys.push(index.key_of(&mut words, form)?);
+            }
+        }
+        let before = words.list.len();
+        let has_twins = index.find_all(&mut words, is_list)?;
+        // What is gone may have given its id to another.
+        is_mixed |= words.list.len() < before;
 
         let count = words.list.len() as u32;
         let (mut next, mut last_call, mut highest) = (count, 0, None);
         let mut positions = Vec::with_capacity(self.added.len());
+        let mut form_keys = form_keys.iter();
         let mut changed = Vec::new();
-        for AddedToken { content, special, normalized, call, .. } in &self.added {
+        for (AddedToken { content, special, normalized, call, .. }, &(word, key)) in self.added.iter().zip(&keys) {
             if content.is_empty() {
                 continue;
             }
-            if *call != last_call {
+            if HAS_GENERAL && *call != last_call {
                 last_call = *call;
                 let above = highest.filter(|&id| id >= count || count == 0);
                 next = above.map_or(count, |id: u32| id.wrapping_add(1));
             }
-            let form = if *normalized { forms.next() } else { None };
-            let word = words.write(next, content);
-            let place = index.find(&words, word)?;
-            let at = place.at.unwrap_or(words.list.len());
-            if place.at.is_none() {
-                index.set(&place, at);
-                words.list.push(word);
+            let form = if HAS_GENERAL && *normalized { form_keys.next() } else { None };
+            let Some(place) = index.place(key) else { continue };
+            let at = *place.get_or_insert(words.list.len());
+            if at == words.list.len() {
+                is_mixed |= !words.push(Word { id: next, ..word });
                 next = next.wrapping_add(1);
-            } else {
-                words.buffer.truncate(word.start as usize);
             }
             positions.push(at);
             let Some(word) = words.list.get_mut(at) else { continue };
             highest = highest.max(Some(word.id));
             word.special |= special;
-            if let Some(form) = form.filter(|form| *form != content) {
-                changed.push((word.id, form, false));
+            if let Some(&(form, form_key)) = form.filter(|(_, form_key)| *form_key != key) {
+                changed.push((Word { id: word.id, ..form }, form_key));
             }
         }
-        for (_, form, special) in &mut changed {
-            *special = words.is_special(&mut index, form)?;
+        if HAS_GENERAL {
+            for (form, key) in &mut changed {
+                form.special = index.is_special(&words, *key);
+            }
         }
         if has_twins {
-            for at in 0..words.list.len() {
-                let Some(&word) = words.list.get(at) else { break };
-                let place = index.find(&words, word)?;
-                let special = place.at.and_then(|at| words.list.get(at)).is_some_and(|word| word.special);
-                if let Some(word) = words.list.get_mut(at) {
+            for (at, key) in index.hits(&words)? {
+                let special = index.is_special(&words, key as usize);
+                if let Some(word) = words.list.get_mut(at as usize) {
                     word.special = special;
                 }
             }
         }
-        if !words.ascends() {
+        if is_mixed {
             // Added tokens stand last, so they win over the model's; among the model's own, the last in the file wins.
             for at in positions {
                 if let Some(&word) = words.list.get(at) {
@@ -217,18 +255,13 @@ impl Spec {
                 }
             }
             sort_by_id(&mut words.list);
-            words.list.dedup_by(|next, kept| {
-                let same = next.id == kept.id;
-                if same {
-                    *kept = *next;
-                }
-                same
-            });
+            words.keep(|word, next| next.is_none_or(|next| next.id != word.id));
         }
-        for (id, form, special) in changed {
-            let word = Word { special, ..words.write(id, form) };
-            if let Some(old) = position(&words.list, id).and_then(|at| words.list.get_mut(at)) {
-                *old = word;
+        if HAS_GENERAL {
+            for (form, _) in changed {
+                if let Some(old) = position(&words.list, form.id).and_then(|at| words.list.get_mut(at)) {
+                    *old = form;
+                }
             }
         }
         Ok(words)
@@ -247,17 +280,6 @@ impl Spec {
             _ => Ok(Vec::new()),
         }
     }
-}
-
-#[inline(never)]
-fn some_ascend(some: &[Word], last: &mut Option<u32>) -> bool {
-    for word in some {
-        if last.is_some_and(|last| last >= word.id) {
-            return false;
-        }
-        *last = Some(word.id);
-    }
-    true
 }
 
 /// Sorts by id and leaves equal ids in their order: a counting pass for each byte of the ids.
@@ -291,8 +313,7 @@ mod tests {
     #[test]
     fn the_sort_is_stable() {
         let ids = [7, 0x0102_0304, 3, u32::MAX, 7, 0, 256, 3, 7];
-        let mut list: Vec<Word> =
-            (0..).zip(ids).map(|(start, id)| Word { id, start, len: 0, special: false }).collect();
+        let mut list: Vec<Word> = (0..).zip(ids).map(|(start, id)| Word { id, start, ..Word::default() }).collect();
         let mut expected: Vec<(u32, u32)> = list.iter().map(|word| (word.id, word.start)).collect();
         sort_by_id(&mut list);
         expected.sort_unstable();

@@ -349,10 +349,6 @@ fn close_run(start: usize, out: &mut Vec<u8>) {
     }
 }
 
-pub(super) fn is_text(bytes: &[u8]) -> bool {
-    std::str::from_utf8(bytes).is_ok()
-}
-
 #[cfg(not(target_arch = "wasm32"))]
 #[cfg(test)]
 mod tests;

@@ -17,6 +17,11 @@ pub(super) fn whole(bytes: &[u8]) -> (usize, bool) {
     }
 }
 
+/// Whether short bytes are UTF-8.
+pub(super) fn is_text(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok()
+}
+
 /// How many bytes at the end are the beginning of a character that goes on behind it.
 #[cfg(target_feature = "simd128")]
 fn cut_len(bytes: &[u8]) -> usize {
@@ -33,34 +38,25 @@ fn cut_len(bytes: &[u8]) -> usize {
     0
 }
 
-/// The method of Keiser and Lemire ("Validating UTF-8 in less than one instruction per byte"): of two bytes in a row,
-/// three tables of sixteen tell each by four bits which mistakes they could be; a mistake that all three name is one.
+/// Which bytes of a block begin a character, and of how many, is a bit for each: those that must follow are these bits, shifted.
 #[cfg(target_feature = "simd128")]
 mod blocks {
     use core::arch::wasm32::{
-        i8x16_shuffle, u8x16, u8x16_bitmask, u8x16_shr, u8x16_splat, u8x16_sub_sat, u8x16_swizzle, u64x2, v128,
-        v128_and, v128_any_true, v128_or, v128_xor,
+        i8x16_shuffle, u8x16_bitmask, u8x16_eq, u8x16_ge, u8x16_lt, u8x16_splat, u64x2, v128, v128_and, v128_or,
     };
 
-    /// A lead byte, then no continuation.
-    const TOO_SHORT: u8 = 1;
-    /// ASCII, then a continuation.
-    const TOO_LONG: u8 = 1 << 1;
-    const OVERLONG_3: u8 = 1 << 2;
-    const TOO_LARGE: u8 = 1 << 3;
-    const SURROGATE: u8 = 1 << 4;
-    const OVERLONG_2: u8 = 1 << 5;
-    /// Too large, or of four bytes where fewer would do.
-    const LARGE_OR_OVERLONG_4: u8 = 1 << 6;
-    /// Two continuations: right in characters of three and four bytes.
-    const TWO_CONTINUATIONS: u8 = 1 << 7;
-    /// Mistakes that the low half of the first byte says nothing about.
-    const ANY: u8 = TOO_SHORT | TOO_LONG | TWO_CONTINUATIONS;
-    const HIGH: u8 = ANY | TOO_LARGE | LARGE_OR_OVERLONG_4;
-    const NEXT: u8 = TOO_LONG | OVERLONG_2 | TWO_CONTINUATIONS;
+    /// What was seen so far.
+    struct State {
+        /// The last block.
+        before: v128,
+        /// Which bytes of the next block must go on with a character.
+        open: u32,
+        /// Not zero if something was wrong.
+        wrong: u32,
+    }
 
     pub(super) fn are_utf8(bytes: &[u8]) -> bool {
-        let mut state = [u8x16_splat(0); 2];
+        let mut state = State { before: u8x16_splat(0), open: 0, wrong: 0 };
         let (blocks, rest) = bytes.as_chunks::<16>();
         for some in blocks.chunks(64) {
             check(some, &mut state);
@@ -71,84 +67,63 @@ mod blocks {
             *to = *from;
         }
         check(&[last], &mut state);
-        !v128_any_true(state[1])
+        state.wrong == 0
     }
 
-    /// Looks at some blocks; `state` is the block before, and the mistakes.
+    #[inline(always)]
+    fn load(block: &[u8; 16]) -> v128 {
+        let value = u128::from_le_bytes(*block);
+        u64x2(value as u64, (value >> 64) as u64)
+    }
+
+    /// The bytes of a block from a number on.
+    #[inline(always)]
+    fn from(block: v128, byte: u8) -> u32 {
+        u8x16_bitmask(u8x16_ge(block, u8x16_splat(byte))).into()
+    }
+
+    /// Looks at some blocks.
     #[inline(never)]
-    fn check(blocks: &[[u8; 16]], state: &mut [v128; 2]) {
-        let [mut before, mut mistakes] = *state;
-        for block in blocks {
-            let value = u128::from_le_bytes(*block);
-            let block = u64x2(value as u64, (value >> 64) as u64);
-            // ASCII, and none of the last three before it begins a character.
-            if u8x16_bitmask(block) == 0 && u8x16_bitmask(before) < 0x2000 {
-                before = block;
+    fn check(blocks: &[[u8; 16]], state: &mut State) {
+        let State { mut before, mut open, mut wrong } = *state;
+        for some in blocks.chunks(4) {
+            // ASCII, behind ASCII. Of fewer bytes some are mostly something else, so that it is not known which way goes on.
+            let mut all = before;
+            for block in some {
+                all = v128_or(all, load(block));
+            }
+            if u8x16_bitmask(all) == 0 {
                 continue;
             }
-            let one = i8x16_shuffle::<15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30>(before, block);
-            let two = i8x16_shuffle::<14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29>(before, block);
-            let three = i8x16_shuffle::<13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28>(before, block);
-            const S: u8 = TOO_LONG;
-            const C: u8 = TWO_CONTINUATIONS;
-            const E: u8 = TOO_SHORT | OVERLONG_3 | SURROGATE;
-            const F: u8 = TOO_SHORT | TOO_LARGE | LARGE_OR_OVERLONG_4;
-            let first_high = u8x16(S, S, S, S, S, S, S, S, C, C, C, C, TOO_SHORT | OVERLONG_2, TOO_SHORT, E, F);
-            const ZERO: u8 = ANY | OVERLONG_3 | OVERLONG_2 | LARGE_OR_OVERLONG_4;
-            const D: u8 = HIGH | SURROGATE;
-            let first_low = u8x16(
-                ZERO,
-                ANY | OVERLONG_2,
-                ANY,
-                ANY,
-                ANY | TOO_LARGE,
-                HIGH,
-                HIGH,
-                HIGH,
-                HIGH,
-                HIGH,
-                HIGH,
-                HIGH,
-                HIGH,
-                D,
-                HIGH,
-                HIGH,
-            );
-            const T: u8 = TOO_SHORT;
-            const A: u8 = NEXT | SURROGATE | TOO_LARGE;
-            let second_high = u8x16(
-                T,
-                T,
-                T,
-                T,
-                T,
-                T,
-                T,
-                T,
-                NEXT | OVERLONG_3 | LARGE_OR_OVERLONG_4,
-                NEXT | OVERLONG_3 | TOO_LARGE,
-                A,
-                A,
-                T,
-                T,
-                T,
-                T,
-            );
-            let low_half = u8x16_splat(0x0f);
-            let named = v128_and(
-                v128_and(
-                    u8x16_swizzle(first_high, u8x16_shr(one, 4)),
-                    u8x16_swizzle(first_low, v128_and(one, low_half)),
-                ),
-                u8x16_swizzle(second_high, u8x16_shr(block, 4)),
-            );
-            // Where a third or fourth byte must be, two continuations are right.
-            let third = u8x16_sub_sat(two, u8x16_splat(0xe0 - 0x80));
-            let fourth = u8x16_sub_sat(three, u8x16_splat(0xf0 - 0x80));
-            let must = v128_and(v128_or(third, fourth), u8x16_splat(0x80));
-            mistakes = v128_or(mistakes, v128_xor(named, must));
-            before = block;
+            for block in some {
+                let block = load(block);
+                let (first, two, three) = (from(block, 0xc0), from(block, 0xc2), from(block, 0xe0));
+                // More than one byte is open where the last one began a character of three.
+                let may_misfit = three != 0 || open > 1;
+                open |= two << 1 | three << 2 | from(block, 0xf0) << 3;
+                wrong |= (open & 0xffff) ^ u32::from(u8x16_bitmask(block)) ^ first | first ^ two;
+                if may_misfit {
+                    wrong |= u32::from(u8x16_bitmask(misfits(before, block)));
+                }
+                open >>= 16;
+                before = block;
+            }
         }
-        *state = [before, mistakes];
+        *state = State { before, open, wrong };
+    }
+
+    /// What no character begins with, and what is no second byte of one that begins with the byte before: else there were two ways
+    /// to write it, or it is half of a pair, or none.
+    #[inline(always)]
+    fn misfits(before: v128, block: v128) -> v128 {
+        let one = i8x16_shuffle::<15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30>(before, block);
+        let mut misfits = u8x16_ge(block, u8x16_splat(0xf5));
+        for (first, below, second) in [(0xe0, true, 0xa0), (0xed, false, 0xa0), (0xf0, true, 0x90), (0xf4, false, 0x90)]
+        {
+            let second = u8x16_splat(second);
+            let is_out = if below { u8x16_lt(block, second) } else { u8x16_ge(block, second) };
+            misfits = v128_or(misfits, v128_and(u8x16_eq(one, u8x16_splat(first)), is_out));
+        }
+        misfits
     }
 }

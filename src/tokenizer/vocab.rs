@@ -1,8 +1,10 @@
 //! The vocabulary of a model as it stands in the file: most of what is kept of it, so the usual member has a way of its
 //! own.
 
+use super::index::Filter;
 use super::json::Reader;
-use super::spec::{SOME, Vocab, Word};
+use super::spec::{SOME, Vocab};
+use super::usual::{self, Usual};
 use super::{invalid, limit_exceeded, quoted};
 use crate::Error;
 use crate::json::lossy;
@@ -10,67 +12,45 @@ use crate::json::lossy;
 /// The most tokens a model may have; the largest vocabularies in use have a quarter of it.
 const MAX_TOKENS: usize = 1 << 22;
 
-/// Entries that were read, on their way to the list.
-struct Batch {
-    words: [Word; SOME],
-    count: usize,
-}
-
-impl Batch {
-    /// Adds the token whose content was just written.
-    #[inline(always)]
-    fn push(&mut self, reader: &mut Reader<'_>, id: u32, start: usize, end: usize) {
-        if let Some(word) = self.words.get_mut(self.count) {
-            // A file of at most `MAX_BYTES` fits in 32 bits.
-            *word = Word { id, start: start as u32, len: (end - start) as u32, special: false };
-            self.count += 1;
-        }
-        reader.commit();
-    }
+/// What reading a vocabulary makes use of, and keeps for the next one.
+#[derive(Debug, Default)]
+pub(super) struct AtHand {
+    filter: Filter,
+    usual: Usual,
+    /// A content on the way.
+    content: Vec<u8>,
 }
 
 /// Reads some entries; false at the end, which is taken.
-pub(super) fn read_some(reader: &mut Reader<'_>, vocab: &mut Vocab, content: &mut Vec<u8>) -> Result<bool, Error> {
-    let mut some = Batch { words: [Word::default(); SOME], count: 0 };
-    let goes_on = if vocab.is_list {
-        list_entries(reader, vocab, content, &mut some)
-    } else {
-        map_entries(reader, vocab, content, &mut some)
-    };
-    vocab.words.list.extend_from_slice(some.words.get(..some.count).unwrap_or_default());
+#[inline(never)]
+pub(super) fn read_some(reader: &mut Reader<'_>, vocab: &mut Vocab, at_hand: &mut AtHand) -> Result<bool, Error> {
+    at_hand.filter.expect(vocab.words.list.len());
+    let read = if vocab.is_list { list_entries } else { map_entries };
+    let goes_on = read(reader, vocab, at_hand);
     if vocab.words.list.len() > MAX_TOKENS {
         return Err(limit_exceeded("model.vocab: more than 4194304 tokens"));
     }
     goes_on
 }
 
-#[inline(never)]
-fn map_entries(
-    reader: &mut Reader<'_>,
-    vocab: &mut Vocab,
-    content: &mut Vec<u8>,
-    some: &mut Batch,
-) -> Result<bool, Error> {
-    let mut is_first = vocab.words.list.is_empty();
-    let buffer = &mut vocab.words.buffer;
-    while some.count < SOME {
-        let start = buffer.len();
-        let id = match reader.plain_member(is_first) {
-            Some((from, len, id)) => {
-                buffer.push_start(from, len);
-                id
-            }
-            None => {
-                let Some(id) = map_entry(reader, is_first, content)? else { return Ok(false) };
-                if reader.starved() {
-                    return Ok(true);
-                }
-                buffer.push(content);
-                id
-            }
-        };
-        is_first = false;
-        some.push(reader, id, start, buffer.len());
+impl Vocab {
+    /// Adds a token.
+    fn push(&mut self, id: u32, content: &[u8], filter: &mut Filter) {
+        let word = self.words.write(id, content);
+        if filter.add_word(&self.words, word) {
+            self.suspects.push(self.words.list.len() as u32);
+        }
+        self.is_mixed |= !self.words.push(word);
+    }
+}
+
+fn map_entries(reader: &mut Reader<'_>, vocab: &mut Vocab, at_hand: &mut AtHand) -> Result<bool, Error> {
+    let AtHand { filter, usual, content } = at_hand;
+    usual::read(reader, vocab, usual, filter);
+    let Some(id) = map_entry(reader, vocab.words.list.is_empty(), content)? else { return Ok(false) };
+    if !reader.starved() {
+        vocab.push(id, content, filter);
+        reader.commit();
     }
     Ok(true)
 }
@@ -95,23 +75,18 @@ fn map_entry(reader: &mut Reader<'_>, mut is_first: bool, content: &mut Vec<u8>)
 }
 
 #[inline(never)]
-fn list_entries(
-    reader: &mut Reader<'_>,
-    vocab: &mut Vocab,
-    content: &mut Vec<u8>,
-    some: &mut Batch,
-) -> Result<bool, Error> {
-    while some.count < SOME {
-        let at = vocab.words.list.len() + some.count;
+fn list_entries(reader: &mut Reader<'_>, vocab: &mut Vocab, at_hand: &mut AtHand) -> Result<bool, Error> {
+    let AtHand { filter, content, .. } = at_hand;
+    for _ in 0..SOME {
+        let at = vocab.words.list.len();
         if !reader.element(&mut (at == 0), b']')? {
             return Ok(false);
         }
         if !list_entry(reader, content)? {
             return Err(invalid(&["model.vocab[", &at.to_string(), "]: expected a token and its score"]));
         }
-        let start = vocab.words.buffer.len();
-        vocab.words.buffer.push(content);
-        some.push(reader, at as u32, start, vocab.words.buffer.len());
+        vocab.push(at as u32, content, filter);
+        reader.commit();
     }
     Ok(true)
 }

@@ -49,9 +49,8 @@ pub(super) fn skip(text: &[u8], at: &mut usize, marks: impl Fn(Block) -> u32) ->
 impl Block {
     #[inline(always)]
     pub(super) fn at(text: &[u8], at: usize) -> Option<Block> {
-        let bytes: &[u8; LEN] = text.get(at..)?.first_chunk()?;
-        let (low, high) = (bytes.first_chunk()?, bytes.last_chunk()?);
-        Some(Block(core::arch::wasm32::u64x2(u64::from_le_bytes(*low), u64::from_le_bytes(*high))))
+        let value = u128::from_le_bytes(*text.get(at..)?.first_chunk()?);
+        Some(Block(core::arch::wasm32::u64x2(value as u64, (value >> 64) as u64)))
     }
 
     /// The quotes, backslashes and control characters.

@@ -80,10 +80,11 @@ fn tables_and_cells_decode_as_the_chain_does() {
     for sequence in sequences {
         let decoder = format!(r#"{{"type":"Sequence","decoders":[{}]}}"#, sequence.join(","));
         let mut spec = read(file(&decoder).as_bytes()).expect("a tokenizer");
-        let contents = spec.number().expect("numbers");
+        let mut contents = spec.number().expect("numbers");
         let steps = spec.decoder.expect("a decoder").steps;
-        let table = Table::new(&contents, &steps).unwrap_or_else(|| panic!("no table for {decoder}"));
-        let chain = Chain { words: contents, steps: Some(steps) };
+        let words = contents.clone();
+        let table = Table::new(&mut contents, &steps).unwrap_or_else(|| panic!("no table for {decoder}"));
+        let chain = Chain { words, steps: Some(steps) };
         let mut cells = Cells::default();
         for count in 0..2000 {
             let id = |random: &mut dyn FnMut(u64) -> u64| match random(20) {
@@ -117,6 +118,6 @@ fn a_table_out_of_proportion_is_left_to_the_chain() {
     let content = "x".repeat(100_000);
     let decoder = format!(r#"{{"type":"Replace","pattern":{{"String":""}},"content":"{content}"}}"#);
     let mut spec = read(file(&decoder).as_bytes()).expect("a tokenizer");
-    let contents = spec.number().expect("numbers");
-    assert!(Table::new(&contents, &spec.decoder.expect("a decoder").steps).is_none());
+    let mut contents = spec.number().expect("numbers");
+    assert!(Table::new(&mut contents, &spec.decoder.expect("a decoder").steps).is_none());
 }

@@ -12,7 +12,7 @@ export { Enricher, strip } from "./enricher.js";
 export { memoryBytes } from "./engines.js";
 export { PieceFlag } from "./pieces.js";
 export { read } from "./read.js";
-export { readRollouts } from "./rollouts.js";
+export { openRollouts, readRollouts } from "./rollouts.js";
 export { Tokenizer } from "./tokenizer.js";
 export { write } from "./write.js";
 
@@ -43,11 +43,19 @@ export { write } from "./write.js";
 /** @typedef {import("./enricher.js").StripOptions} StripOptions */
 /** @typedef {import("./read.js").ReadOptions} ReadOptions */
 /** @typedef {import("./rollouts.js").RolloutOptions} RolloutOptions */
+/** @typedef {import("./rollouts.js").OpenRolloutsOptions} OpenRolloutsOptions */
+/** @typedef {import("./rollout-reader.js").RolloutReader} RolloutReader */
 /** @typedef {import("./rollout.js").Rollouts} Rollouts */
 /** @typedef {import("./rollout.js").Rollout} Rollout */
 /** @typedef {import("./rollout.js").RolloutCall} RolloutCall */
+/** @typedef {import("./rollout.js").Join} Join */
+/** @typedef {import("./rollout.js").Segment} Segment */
+/** @typedef {import("./rollout.js").RolloutOverview} RolloutOverview */
+/** @typedef {import("./rollout.js").RolloutSpan} RolloutSpan */
+/** @typedef {import("./rollout.js").TokenNumbers} TokenNumbers */
 /** @typedef {import("./rollout.js").Message} Message */
 /** @typedef {import("./rollout.js").Finding} Finding */
+/** @typedef {import("./rollout.js").SkippedPart} SkippedPart */
 /** @typedef {import("./span.js").Span} Span */
 /** @typedef {import("./span.js").SpanField} SpanField */
 /** @typedef {import("./write.js").SpanInput} SpanInput */

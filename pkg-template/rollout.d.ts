@@ -14,6 +14,51 @@ export interface SkippedPart {
   detail: string;
 }
 
+/** What is known of a rollout without decoding anything: a line of a list. */
+export interface RolloutOverview
+  extends Pick<Rollout, "traceId" | "requestId" | "model" | "step" | "sampleIndex" | "rolloutN" | "validate" | "experimentName" | "reward"> {
+  /**
+   * Number of turns, as `statistics` has it. Of a trajectory whose turns are not in the trace those stretches are counted that its
+   * mask says the model wrote.
+   */
+  turns: number;
+  /** Number of calls. */
+  calls: number;
+  /** Number of tokens of all kinds. What turns share is counted once. */
+  tokens: number;
+  /** When the first of its spans began, and the last ended: nanoseconds since 1970, in decimal digits. */
+  startUnixNano?: string;
+  endUnixNano?: string;
+  /** Address of the span of the first call in the body. */
+  path: string;
+}
+
+/** Numbers that stand beside the tokens of a call. */
+export interface TokenNumbers {
+  /**
+   * `logprobs` for the log-probabilities that the layout finds. Else the key of the list, with the key of the object around it if
+   * there are two alike. Each name of a call is another.
+   */
+  name: string;
+  /** As many as the call has ids; NaN where a token has none. */
+  values: Float64Array<ArrayBuffer>;
+}
+
+/** A span around the calls of a rollout. */
+export interface RolloutSpan {
+  /** Empty if it has none. */
+  spanId: string;
+  /** Id of the span around this one. */
+  parentId?: string;
+  name: string;
+  /** Nanoseconds since 1970, in decimal digits. */
+  startUnixNano?: string;
+  endUnixNano?: string;
+  status: "unset" | "ok" | "error";
+  /** Positions of the calls in it: several are choices or rows; none for a tool, or what is around the calls. */
+  calls: number[];
+}
+
 /** What a rollout is, and what was found in it. Positions of tokens count from the first id of their call; ranges are `[start, end)`. */
 export interface Rollout {
   /** Id of the trace, where the backend has one. */
@@ -31,6 +76,11 @@ export interface Rollout {
   /** Whether it is a validation. */
   validate?: boolean;
   experimentName?: string;
+  /**
+   * What the training gave for it, if the trace says so. Of several the one of the outermost span, or else of the last; none if
+   * several rows or choices of one span have different ones.
+   */
+  reward?: number;
   /** Pattern of the tokenizer; none if none is for the model. */
   tokenizer?: string;
   /** Name of the chat template that fits the tokenizer. */

@@ -1,25 +1,37 @@
 import { bodyBytes } from "./enricher.js";
-import { load } from "./engines.js";
-import { Token2TextError, asToken2TextError } from "./errors.js";
+import { Token2TextError } from "./errors.js";
 import { ORIGIN, checkOptions, checkWaiting, optionsText, tokenizerEntries } from "./options.js";
-import { Tokenizer, coreIn, instanceOf } from "./tokenizer.js";
+import { CHECKS, entriesOf, open } from "./rollout-reader.js";
+import { Tokenizer } from "./tokenizer.js";
 
 /** @typedef {import("./rollout.js").Rollout} Rollout */
 /** @typedef {import("./rollout.js").Rollouts} Rollouts */
+/** @typedef {import("./rollout-reader.js").RolloutReader} RolloutReader */
 /**
- * @typedef {object} RolloutOnly
- * @property {boolean} [drift] Whether each text is encoded again, and where that gives other ids than the trace has. The tokenizers
- *   must be loaded with `engine: "general"`. It takes longer than all the rest. Default: false.
- * @property {number} [maxTokens] Most tokens of a call, padding apart; more is a finding. Default: no limit but that of the request.
- * @property {string} [template] Name of the chat template. Default: the one whose marks the tokenizer has.
+ * @typedef {object} WaitingOptions
  * @property {(progress: { done: number, total: number }) => void} [onProgress] Called after each rollout.
  * @property {AbortSignal} [signal]
  */
-/** @typedef {import("./read.js").ReadOptions & RolloutOnly} RolloutOptions */
+/** @typedef {import("./read.js").ReadOptions & import("./rollout-reader.js").CheckOptions} OpenRolloutsOptions */
+/** @typedef {OpenRolloutsOptions & WaitingOptions} RolloutOptions */
 
-const OPTIONS = ["format", "layouts", "limits", ...ORIGIN, "traceInfos", "drift", "maxTokens", "template", "onProgress", "signal"];
+const OPTIONS = ["format", "layouts", "limits", ...ORIGIN, "traceInfos", ...CHECKS];
 /** Milliseconds between two looks at what else there is to do in this thread. */
 const SLICE = 20;
+
+/**
+ * Reads a body once, to look at its rollouts one by one: a list of what is known without decoding, and of each the
+ * calls, the messages, the findings, the numbers beside its tokens, its spans. Loads a WebAssembly module of its own at the first call.
+ *
+ * @param {Uint8Array | ArrayBuffer} bytes As for `read`.
+ * @param {Tokenizer | Record<string, Tokenizer>} tokenizers As for an Enricher; `{}` while there is none.
+ * @param {OpenRolloutsOptions} [options]
+ * @returns {Promise<RolloutReader>}
+ */
+export async function openRollouts(bytes, tokenizers, options) {
+  const body = checkedBody(bytes, checkOptions(options, OPTIONS, "openRollouts"), "openRollouts");
+  return open(body, entriesOf(tokenizers), "openRollouts");
+}
 
 /**
  * Reads the rollouts of a body: the calls of each in order, how each goes on from the one before, whose which token is, the
@@ -31,65 +43,39 @@ const SLICE = 20;
  * @returns {Promise<Rollouts>}
  */
 export async function readRollouts(bytes, tokenizers, options) {
-  const body = bodyBytes(bytes, "readRollouts");
+  const checked = checkWaiting(checkOptions(options, [...OPTIONS, "onProgress", "signal"], "readRollouts"));
+  const { onProgress, signal, ...rest } = checked;
+  const body = checkedBody(bytes, rest, "readRollouts");
   const entries = tokenizerEntries(tokenizers, (value) => value instanceof Tokenizer);
-  const checked = checkWaiting(checkOptions(options, OPTIONS, "readRollouts"));
-  const { contentType, url, traceInfos, onProgress, signal, ...rest } = checked;
-  const json = optionsText(rest, "readRollouts");
-  const infos = traceInfos === undefined ? new Uint8Array() : bodyBytes(traceInfos, "the option `traceInfos` of readRollouts");
-  const name = rest.drift ? "general" : "spans";
-  // Which of them it is matters to `drift` alone.
-  const instance = /** @type {import("./engines.js").Instance} */ (await load(name, "readRollouts"));
-  if (rest.drift && !entries.every(([, tokenizer]) => instanceOf(tokenizer) === instance)) {
-    const cure = 'load it with `await Tokenizer.load(source, { engine: "general" })`, or leave `drift` out';
-    throw new Token2TextError("engine_not_available", `\`drift\` needs a tokenizer that encodes; ${cure}`);
-  }
+  const reader = await open(body, entries, "readRollouts");
   try {
-    const core = new instance.glue.RolloutsCore(json);
-    try {
-      for (const [pattern, tokenizer] of entries) core.addTokenizer(pattern, coreIn(tokenizer, instance));
-      const read = core.read(body, String(contentType ?? ""), String(url ?? ""), infos);
-      const [total, skipped] = /** @type {[number, string]} */ (/** @type {unknown} */ (read));
-      return { rollouts: await all(core, total, { onProgress, signal }), skipped: JSON.parse(skipped) };
-    } finally {
-      core.free();
+    /** @type {Rollout[]} */
+    const rollouts = [];
+    let last = Date.now();
+    for (let at = 0; at < reader.length; at++) {
+      if (signal?.aborted) throw new Token2TextError("aborted", "reading rollouts was aborted", { cause: signal.reason });
+      rollouts.push(reader.rollout(at));
+      onProgress?.({ done: at + 1, total: reader.length });
+      if (Date.now() - last < SLICE) continue;
+      await new Promise((resolve) => setTimeout(resolve));
+      last = Date.now();
     }
-  } catch (error) {
-    throw asToken2TextError(error);
+    return { rollouts, skipped: reader.skipped };
+  } finally {
+    reader.free();
   }
 }
 
 /**
- * @param {import("./spans.js").RolloutsCore} core
- * @param {number} total
- * @param {Pick<RolloutOnly, "onProgress" | "signal">} options
+ * @param {unknown} bytes
+ * @param {OpenRolloutsOptions} options
+ * @param {string} call
+ * @returns {import("./rollout-reader.js").Body}
  */
-async function all(core, total, { onProgress, signal }) {
-  /** @type {Rollout[]} */
-  const rollouts = [];
-  let last = Date.now();
-  for (let at = 0; at < total; at++) {
-    if (signal?.aborted) throw new Token2TextError("aborted", "reading rollouts was aborted", { cause: signal.reason });
-    rollouts.push(rollout(core, at));
-    onProgress?.({ done: at + 1, total });
-    if (Date.now() - last < SLICE) continue;
-    await new Promise((resolve) => setTimeout(resolve));
-    last = Date.now();
-  }
-  return rollouts;
-}
-
-/** Its JSON, and the ids of its calls one after the other. @param {import("./spans.js").RolloutsCore} core @param {number} at */
-function rollout(core, at) {
-  const [json, ids] = /** @type {[string, Uint32Array]} */ (/** @type {unknown} */ (core.rollout(at)));
-  /** @type {Rollout} */
-  const rollout = JSON.parse(json);
-  let start = 0;
-  for (const call of rollout.calls) {
-    const count = /** @type {{ ids: number }} */ (/** @type {unknown} */ (call)).ids;
-    // Each has a buffer of its own, so that it can be moved to another thread.
-    call.ids = ids.slice(start, start + count);
-    start += count;
-  }
-  return rollout;
+function checkedBody(bytes, { contentType, url, traceInfos, ...rest }, call) {
+  const infos = traceInfos === undefined ? new Uint8Array() : bodyBytes(traceInfos, `the option \`traceInfos\` of ${call}`);
+  const { drift, maxTokens, template } = rest;
+  const options = { drift, maxTokens, template };
+  const origin = { contentType: String(contentType ?? ""), url: String(url ?? "") };
+  return { bytes: bodyBytes(bytes, call), ...origin, infos, json: optionsText(rest, call), options };
 }

@@ -269,7 +269,7 @@ async function* gunzip(chunks, name, { what, limit, signal }) {
   } catch (error) {
     if (failure) throw failure;
     if (error instanceof Token2TextError || signal?.aborted) throw error;
-    throw new Token2TextError("invalid_tokenizer", `${name} is a damaged or incomplete gzip file`, { cause: error });
+    throw new Token2TextError(what === "tokenizer" ? "invalid_tokenizer" : "unreadable_source", `${name} is a damaged or incomplete gzip file`, { cause: error });
   }
 }
 

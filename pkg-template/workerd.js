@@ -10,7 +10,7 @@ export { Enricher, strip } from "./enricher.js";
 export { memoryBytes } from "./engines.js";
 export { PieceFlag } from "./pieces.js";
 export { read } from "./read.js";
-export { readRollouts } from "./rollouts.js";
+export { openRollouts, readRollouts } from "./rollouts.js";
 export { Tokenizer } from "./tokenizer.js";
 export { write } from "./write.js";
 

@@ -30,6 +30,8 @@ pub struct Span {
     pub model: Option<String>,
     /// Which sample of which training step this is.
     pub trajectory: Trajectory,
+    /// What the training gave for it, if a record says so beside its inputs and its output.
+    pub reward: Option<f64>,
     /// The inputs as JSON text, byte for byte as they stand in the body; values that are no JSON there (OTLP's) as JSON.
     pub inputs: Option<String>,
     /// The output, likewise.

@@ -17,7 +17,7 @@ pub(crate) type NodeId = u32;
 /// Nodes by a name. The standard library's map and hasher are many times the code in the WebAssembly module. Most names
 /// are addresses, made of a layout's keys and of numbers: a simple hash will do. Where a body chooses names so that they
 /// collide, those after the first [`MOST_PROBES`] are forgotten, which costs that body a look into its repeated keys.
-#[derive(Default)]
+#[derive(Debug, Default)]
 pub(crate) struct Names {
     /// A name stands in the slot of its hash, or in the first after it that was free. At least half are free.
     slots: Vec<Option<(String, NodeId)>>,

@@ -1,11 +1,14 @@
 //! Ids cut into messages: as the real chat templates wrote them, and whatever the ids.
 #![cfg(all(not(target_arch = "wasm32"), feature = "rollouts"))]
 
+#[path = "common/chats.rs"]
+mod chats;
 mod common;
 
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
+use chats::{chat_lines, tokenizer_json};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 use token2text::rollout::{Chat, Mark, Message};
@@ -19,28 +22,7 @@ fn tokenizer(key: &str, tokens: &Value) -> Arc<Tokenizer> {
     let name = format!("{key} {tokens}");
     let mut loaded = LOADED.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let load = || {
-        let path = common::project(&format!(".cache/tokenizers/{key}/tokenizer.json"));
-        let mut bytes = std::fs::read(&path)
-            .unwrap_or_else(|error| panic!("{}: {error}; run `make fetch-tokenizers`", path.display()));
-        let tokens = tokens.as_array().unwrap();
-        if !tokens.is_empty() {
-            let mut spec: Value = serde_json::from_slice(&bytes).unwrap();
-            let is_new = |id: &Value| tokens.iter().any(|token| token[1] == *id);
-            spec["model"]["vocab"].as_object_mut().unwrap().retain(|_, id| !is_new(id));
-            spec["added_tokens"].as_array_mut().unwrap().retain(|token| !is_new(&token["id"]));
-            spec["added_tokens"].as_array_mut().unwrap().extend(tokens.iter().map(|token| {
-                json!({
-                    "id": token[1], "content": token[0], "special": token[2], "rstrip": token[3],
-                    "single_word": false, "lstrip": false, "normalized": false,
-                })
-            }));
-            // An added token that is not in the vocabulary would be numbered anew.
-            for token in spec["added_tokens"].as_array().unwrap().clone() {
-                spec["model"]["vocab"][token["content"].as_str().unwrap()] = token["id"].clone();
-            }
-            bytes = serde_json::to_vec(&spec).unwrap();
-        }
-        Arc::new(Tokenizer::from_json(&bytes).unwrap_or_else(|error| panic!("{key}: {error}")))
+        Arc::new(Tokenizer::from_json(&tokenizer_json(key, tokens)).unwrap_or_else(|error| panic!("{key}: {error}")))
     };
     loaded.entry(name).or_insert_with(load).clone()
 }
@@ -54,10 +36,8 @@ struct Group {
 }
 
 fn groups() -> Vec<Group> {
-    let text = std::fs::read_to_string(common::project("tests/oracle/chat.jsonl")).unwrap();
     let mut groups: Vec<Group> = Vec::new();
-    for line in text.lines().skip(1) {
-        let value: Value = serde_json::from_str(line).unwrap();
+    for value in chat_lines() {
         if value.get("tokenizer").is_some() {
             let tokenizer = tokenizer(value["tokenizer"].as_str().unwrap(), &value["tokens"]);
             let chat = Chat::of(&tokenizer).unwrap_or_else(|| panic!("no template fits {value}"));

@@ -31,6 +31,8 @@ pub struct Call {
     pub breaks: Vec<usize>,
     /// What stands in the trace and does not fit, and was left out: how long each list is.
     pub misfits: Vec<Misfit>,
+    /// Position among the calls of its span.
+    pub(super) number: usize,
 }
 
 /// A list that stands beside ids and is not as long as they are.
@@ -88,12 +90,18 @@ const ANSWERS_IN_MESSAGES: [&str; 1] = ["output_messages"];
 /// ```
 pub fn calls(spans: &[Span]) -> Vec<Call> {
     let mut calls = Vec::new();
-    for (span, Span { fields, .. }) in spans.iter().enumerate() {
-        let start = calls.len();
-        of_fields(fields, &mut calls);
-        for call in calls.iter_mut().skip(start) {
-            call.span = span;
-        }
+    for (at, span) in spans.iter().enumerate() {
+        calls.extend(of_span(span).into_iter().map(|call| Call { span: at, ..call }));
+    }
+    calls
+}
+
+/// The calls of a span, each with its number.
+pub(super) fn of_span(span: &Span) -> Vec<Call> {
+    let mut calls = Vec::new();
+    of_fields(&span.fields, &mut calls);
+    for (number, call) in calls.iter_mut().enumerate() {
+        call.number = number;
     }
     calls
 }

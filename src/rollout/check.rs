@@ -4,12 +4,14 @@ use super::calls::{Call, calls};
 use super::chat::Chat;
 use super::findings::{Context, Finding, Side, of_call, of_disagreement, of_join, quoted};
 use super::joins::{Divergence, Known, Tokens};
+use super::later::SetAside;
 use super::messages::Message;
+use super::overview::Traces;
 use super::request::Request;
 use super::rollouts::{Rollout, rollouts};
 use super::segments::{Segment, segments};
 use super::statistics::Statistics;
-use super::totals::{Totals, is_counted};
+use super::totals::{Totals, counted};
 use crate::span::Span;
 use crate::tokenizer::{Tokenizer, TokenizerSet};
 use crate::{Error, ErrorCode};
@@ -48,10 +50,12 @@ pub struct CheckOptions {
 pub struct Rollouts {
     /// The spans.
     pub spans: Vec<Span>,
-    /// Their calls, those of one tokenizer in a row.
+    /// Their calls, those of one tokenizer in a row. Log-probabilities, and whether they fit, are read when a rollout is looked at
+    /// ([`Rollouts::call`]): they are here only in spans with rows or choices.
     pub calls: Vec<Call>,
     /// Which of them belong together.
     pub list: Vec<Rollout>,
+    pub(super) traces: Traces,
     tokenizers: TokenizerSet,
     /// The pattern of each tokenizer that is needed, and the chat template that fits it.
     chats: Vec<(String, Option<Chat>)>,
@@ -113,48 +117,67 @@ impl Rollouts {
     /// # Errors
     /// `invalid_options` if there is no chat template of the name that was given, or a tokenizer has not got its marks;
     /// `engine_not_available` for `drift` in a build without the general engine.
-    pub fn new(spans: Vec<Span>, tokenizers: TokenizerSet, options: CheckOptions) -> Result<Rollouts, Error> {
+    pub fn new(mut spans: Vec<Span>, tokenizers: TokenizerSet, options: CheckOptions) -> Result<Rollouts, Error> {
+        let set_aside = SetAside::of(&mut spans);
+        let (calls, traces) = (calls(&spans), Traces::of(&spans));
+        set_aside.put_back(&mut spans);
+        let (list, chats, none) = (Vec::new(), Vec::new(), TokenizerSet::new());
+        let mut all =
+            Rollouts { spans, calls, list, traces, tokenizers: none, chats, options: CheckOptions::default() };
+        all.use_tokenizers(tokenizers, options)?;
+        Ok(all)
+    }
+
+    /// Looks at the same spans with other tokenizers. Which calls belong together may change, and where they stand in the lists.
+    ///
+    /// # Errors
+    /// As [`Rollouts::new`]; then nothing has changed.
+    pub fn use_tokenizers(&mut self, tokenizers: TokenizerSet, options: CheckOptions) -> Result<(), Error> {
         if options.drift && !cfg!(feature = "general") {
             let what = "`drift` needs the general engine; use a build that has it";
             return Err(Error::new(ErrorCode::EngineNotAvailable, what));
         }
-        let mut all = Rollouts { spans, calls: Vec::new(), list: Vec::new(), tokenizers, chats: Vec::new(), options };
+        let mut chats: Vec<(String, Option<Chat>)> = Vec::new();
+        let mut chat_of_span = Vec::with_capacity(self.spans.len());
+        for span in &self.spans {
+            let has_fields = !span.fields.is_empty();
+            let found = tokenizers.find(span.model.as_deref()).filter(|_| has_fields);
+            chat_of_span.push(match found {
+                Some((pattern, tokenizer)) => Some(bind(&mut chats, pattern, tokenizer, &options)?),
+                None => None,
+            });
+        }
+        // In the order of the spans, in which they came; those of a span stand in order already.
+        let mut calls: Vec<Vec<Call>> = self.spans.iter().map(|_| Vec::new()).collect();
+        for call in std::mem::take(&mut self.calls) {
+            if let Some(of_span) = calls.get_mut(call.span) {
+                of_span.push(call);
+            }
+        }
         // Ids of two tokenizers have nothing in common.
         let mut parts: Vec<(Option<usize>, Vec<Call>)> = Vec::new();
-        for call in calls(&all.spans) {
-            let chat = all.bind(all.spans.get(call.span).and_then(|span| span.model.clone()).as_deref())?;
+        for call in calls.into_iter().flatten() {
+            let chat = chat_of_span.get(call.span).copied().flatten();
             match parts.iter_mut().find(|(known, _)| *known == chat) {
                 Some((_, calls)) => calls.push(call),
                 None => parts.push((chat, vec![call])),
             }
         }
-        for (chat, calls) in parts {
-            let start = all.calls.len();
-            let mut found = match chat.and_then(|chat| all.known(chat)) {
-                Some(known) => rollouts(&all.spans, &calls, &known as &dyn Tokens),
-                None => rollouts(&all.spans, &calls, &()),
+        self.list.clear();
+        (self.tokenizers, self.chats, self.options) = (tokenizers, chats, options);
+        for (chat, mut calls) in parts {
+            let start = self.calls.len();
+            let mut found = match chat.and_then(|chat| self.known(chat)) {
+                Some(known) => rollouts(&self.spans, &calls, &known as &dyn Tokens),
+                None => rollouts(&self.spans, &calls, &()),
             };
             for node in found.iter_mut().flat_map(|rollout| &mut rollout.nodes) {
                 node.call += start;
             }
-            all.calls.extend(calls);
-            all.list.append(&mut found);
+            self.calls.append(&mut calls);
+            self.list.append(&mut found);
         }
-        Ok(all)
-    }
-
-    /// The chat template of a model's tokenizer, a position in the list; none if there is no tokenizer.
-    fn bind(&mut self, model: Option<&str>) -> Result<Option<usize>, Error> {
-        let Some((pattern, tokenizer)) = self.tokenizers.find(model) else { return Ok(None) };
-        if let Some(known) = self.chats.iter().position(|(known, _)| known == pattern) {
-            return Ok(Some(known));
-        }
-        let chat = match &self.options.template {
-            None => Chat::of(tokenizer),
-            Some(name) => Some(Chat::named(name, tokenizer).ok_or_else(|| no_template(name))?),
-        };
-        self.chats.push((pattern.to_owned(), chat));
-        Ok(Some(self.chats.len() - 1))
+        Ok(())
     }
 
     fn known(&self, chat: usize) -> Option<Known<'_>> {
@@ -163,12 +186,18 @@ impl Rollouts {
         Some(Known { tokenizer, chat: chat.as_ref() })
     }
 
+    /// The pattern of the tokenizer for a rollout; none if none is for its model.
+    pub fn tokenizer(&self, rollout: &Rollout) -> Option<&str> {
+        self.tokenizers.find(self.model(rollout)).map(|(pattern, _)| pattern)
+    }
+
     /// The model of a rollout, if its first span says so.
     pub fn model(&self, rollout: &Rollout) -> Option<&str> {
         self.span(rollout, 0)?.model.as_deref()
     }
 
-    fn span(&self, rollout: &Rollout, node: usize) -> Option<&Span> {
+    /// The span of a call of a rollout.
+    pub(super) fn span(&self, rollout: &Rollout, node: usize) -> Option<&Span> {
         self.spans.get(self.calls.get(rollout.nodes.get(node)?.call)?.span)
     }
 
@@ -180,8 +209,8 @@ impl Rollouts {
         let Some(rollout) = self.list.get(at) else { return Ok(Checked::default()) };
         let model = self.model(rollout);
         let request = self.span(rollout, 0).map(Request::of).unwrap_or_default();
-        let known = self.tokenizers.find(model).map(|(pattern, _)| pattern);
-        let known = known.and_then(|pattern| self.chats.iter().position(|(known, _)| known == pattern));
+        let known =
+            self.tokenizer(rollout).and_then(|pattern| self.chats.iter().position(|(known, _)| known == pattern));
         let mut checked = Checked { request_id: request.id, ..Checked::default() };
         let Some((known, chat)) = known.and_then(|at| Some((self.known(at)?, self.chats.get(at)?))) else {
             checked.calls.resize(rollout.nodes.len(), CheckedCall::default());
@@ -190,8 +219,8 @@ impl Rollouts {
         };
         checked.tokenizer = Some(chat.0.clone());
         checked.template = known.chat.map(|chat| chat.name().to_owned());
-        for node in 0..rollout.nodes.len() {
-            self.look_at(rollout, node, known, &mut checked)?;
+        for (node, is_counted) in counted(&rollout.nodes).into_iter().enumerate() {
+            self.look_at(rollout, node, is_counted, known, &mut checked)?;
         }
         if known.chat.is_none() {
             let what = "no known chat template has the tokenizer's special tokens";
@@ -202,9 +231,17 @@ impl Rollouts {
         Ok(checked)
     }
 
-    fn look_at(&self, rollout: &Rollout, at: usize, known: Known<'_>, checked: &mut Checked) -> Result<(), Error> {
+    fn look_at(
+        &self,
+        rollout: &Rollout,
+        at: usize,
+        is_counted: bool,
+        known: Known<'_>,
+        checked: &mut Checked,
+    ) -> Result<(), Error> {
         let node = &rollout.nodes[at];
-        let call = &self.calls[node.call];
+        let Some(call) = self.call(node.call) else { return Ok(()) };
+        let call = &*call;
         let Known { tokenizer, chat } = known;
         let mut messages = chat.map_or(Vec::new(), |chat| chat.messages(&call.ids, tokenizer));
         let parent = node.parent.and_then(|parent| checked.calls.get(parent));
@@ -216,7 +253,7 @@ impl Rollouts {
             at,
             tokenizer,
             chat,
-            is_counted: is_counted(&rollout.nodes, at),
+            is_counted,
             most_written: Request::of(&self.spans[call.span]).most_written,
             most_tokens: self.options.max_tokens,
         };
@@ -237,6 +274,24 @@ impl Rollouts {
         checked.calls.push(CheckedCall { segments, messages, statistics, divergence });
         Ok(())
     }
+}
+
+/// The chat template of a tokenizer, a position in the list.
+fn bind(
+    chats: &mut Vec<(String, Option<Chat>)>,
+    pattern: &str,
+    tokenizer: &Tokenizer,
+    options: &CheckOptions,
+) -> Result<usize, Error> {
+    if let Some(known) = chats.iter().position(|(known, _)| known == pattern) {
+        return Ok(known);
+    }
+    let chat = match &options.template {
+        None => Chat::of(tokenizer),
+        Some(name) => Some(Chat::named(name, tokenizer).ok_or_else(|| no_template(name))?),
+    };
+    chats.push((pattern.to_owned(), chat));
+    Ok(chats.len() - 1)
 }
 
 /// The segments before a token.

@@ -9,12 +9,16 @@ use std::cmp::Reverse;
 use std::collections::HashMap;
 
 use super::calls::Call;
-use super::joins::{common, find};
+use super::chat::Mark;
+use super::groups::Parents;
+use super::joins::{Tokens, common, ends_in_mark, find};
 use super::prefixes::Prefixes;
 use crate::span::Span;
 
-/// How many calls with a prompt that another begins with are looked at.
+/// How many calls with one prompt that another begins with are looked at.
 const MOST_COVERS: usize = 64;
+/// How many calls are compared with another that they may hold, those with shorter prompts first.
+const MOST_COMPARED: usize = 256;
 /// How deep spans are in one another, at most.
 const MOST_DEPTH: usize = 256;
 /// A response is known again by so many ids at its end.
@@ -22,27 +26,34 @@ const KNOWN_BY: usize = 16;
 /// A response of fewer ids may stand anywhere.
 const LEAST_KNOWN: usize = 4;
 
-/// For each of the members, which are numbers of calls, the member that holds it.
-pub(super) fn covers(spans: &[Span], calls: &[Call], members: &[usize], in_tree: bool) -> Vec<Option<usize>> {
-    match in_tree {
-        true => in_spans(spans, calls, members),
-        false => by_prompts(spans, calls, members),
+/// For each of the members, which are numbers of calls, the member that holds it; by the parents of spans if those are known.
+pub(super) fn covers(
+    spans: &[Span],
+    calls: &[Call],
+    members: &[usize],
+    parents: Option<&Parents<'_>>,
+) -> Vec<Option<usize>> {
+    match parents {
+        Some(parents) => in_spans(spans, calls, members, parents),
+        None => by_prompts(spans, calls, members),
     }
 }
 
-/// The ids at the end of a response by which it is known.
-fn known_by(call: &Call) -> &[u32] {
-    let response = call.response_ids();
-    response.get(response.len().saturating_sub(KNOWN_BY)..).unwrap_or_default()
+/// The ids of a response by which it is known: without the last, which may be taken away where the next message is put behind it.
+fn known(call: &Call) -> &[u32] {
+    match call.response_ids() {
+        [rest @ .., _] if !rest.is_empty() => rest,
+        whole => whole,
+    }
 }
 
 /// Where in a call the response of another begins, if it stands there: at the same place, or anywhere.
 pub(super) fn place(outer: &Call, inner: &Call) -> Option<usize> {
-    let response = inner.response_ids();
-    let at = outer.ids.get(inner.prompt..).filter(|rest| rest.starts_with(response)).map(|_| inner.prompt);
+    let known = known(inner);
+    let at = outer.ids.get(inner.prompt..).filter(|rest| rest.starts_with(known)).map(|_| inner.prompt);
     let anywhere = || {
-        let last = response.len().saturating_sub(KNOWN_BY);
-        let found = find(outer.response_ids(), known_by(inner)).filter(|_| response.len() >= LEAST_KNOWN)?;
+        let last = known.len().saturating_sub(KNOWN_BY);
+        let found = find(outer.response_ids(), &known[last..]).filter(|_| known.len() >= LEAST_KNOWN)?;
         (outer.prompt + found).checked_sub(last)
     };
     at.filter(|&at| at >= outer.prompt).or_else(anywhere)
@@ -56,14 +67,8 @@ fn holds(outer: &Call, inner: &Call) -> bool {
 }
 
 /// The nearest span around that has a call which holds it.
-fn in_spans(spans: &[Span], calls: &[Call], members: &[usize]) -> Vec<Option<usize>> {
+fn in_spans(spans: &[Span], calls: &[Call], members: &[usize], parents: &Parents<'_>) -> Vec<Option<usize>> {
     let mut of_span: HashMap<&str, Vec<usize>> = HashMap::new();
-    let mut parents: HashMap<&str, &str> = HashMap::new();
-    for span in spans {
-        if let Some(parent) = span.parent_id.as_deref() {
-            parents.insert(&span.span_id, parent);
-        }
-    }
     for (member, &call) in members.iter().enumerate() {
         of_span.entry(&spans[calls[call].span].span_id).or_default().push(member);
     }
@@ -108,6 +113,7 @@ fn by_prompts(spans: &[Span], calls: &[Call], members: &[usize]) -> Vec<Option<u
         let inner = &calls[call];
         let name = &spans[inner.span].name;
         let mut best: Option<(usize, usize)> = None;
+        let mut left = MOST_COMPARED;
         prompts.tell(inner.prompt_ids(), &mut |outers| {
             for &other in outers.iter().take(MOST_COVERS).filter(|&&other| other != member) {
                 let outer = &calls[members[other]];
@@ -116,6 +122,10 @@ fn by_prompts(spans: &[Span], calls: &[Call], members: &[usize]) -> Vec<Option<u
                     || name != other_name && !name.is_empty() && !other_name.is_empty();
                 // Of two that are the same the one with a mask holds the other, or the one that was written later.
                 let is_order = rank(outer) > rank(inner) || rank(outer) == rank(inner) && outer.span > inner.span;
+                if outer.span == inner.span || !is_kind || !is_order || left == 0 {
+                    continue;
+                }
+                left -= 1;
                 let shared = common(&outer.ids, &inner.ids);
                 let is_in = shared == inner.ids.len()
                     || outer.mask.is_some() && (shared > outer.prompt || place(outer, inner).is_some());
@@ -123,13 +133,7 @@ fn by_prompts(spans: &[Span], calls: &[Call], members: &[usize]) -> Vec<Option<u
                     let len = |member: usize| calls[members[member]].ids.len();
                     shared > most || shared == most && len(other) < len(known)
                 });
-                if outer.span != inner.span
-                    && is_kind
-                    && is_order
-                    && is_in
-                    && is_better
-                    && inner.prompt_ids().starts_with(outer.prompt_ids())
-                {
+                if is_in && is_better && inner.prompt_ids().starts_with(outer.prompt_ids()) {
                     best = Some((shared, other));
                 }
             }
@@ -167,12 +171,22 @@ pub enum DisagreementKind {
 const BEFORE: usize = 2;
 
 /// What a call and those in it, by growing prompts, disagree on. The calls come with their positions in the rollout.
-pub(super) fn disagreements(outer: &Call, inner: &[(usize, &Call)]) -> Vec<Disagreement> {
+///
+/// The mark that ends a turn may be taken away where the next message is put behind it, as at a join of turns. Where it opens
+/// messages too (GLM's `<|user|>`) that may put the same one there again, so the mask may say either.
+pub(super) fn disagreements(outer: &Call, inner: &[(usize, &Call)], tokens: &dyn Tokens) -> Vec<Disagreement> {
     let mut found: Vec<Disagreement> = Vec::new();
     let mut written = vec![None; outer.ids.len()];
     for &(turn, call) in inner {
         let shared = common(&outer.ids, &call.ids);
-        let end = call.ids.len().min(outer.ids.len());
+        let start = if shared > call.prompt { Some(call.prompt) } else { place(outer, call) };
+        let start = start.unwrap_or(call.prompt);
+        let mut len = call.response_ids().len();
+        let last = (start + len).saturating_sub(1);
+        let differs = outer.ids.get(last).is_some_and(|id| call.ids.last() != Some(id));
+        let is_taken = differs && ends_in_mark(call.response_ids(), tokens);
+        len -= usize::from(is_taken);
+        let end = (call.prompt + len).min(outer.ids.len());
         let starts_here = |known: &Disagreement| known.tokens[0] == shared;
         // Of an answer without a prompt only the place is known.
         if call.prompt > 0 && shared < end && !found.iter().any(starts_here) {
@@ -182,10 +196,12 @@ pub(super) fn disagreements(outer: &Call, inner: &[(usize, &Call)]) -> Vec<Disag
             let tokens = [shared, (end - alike).max(shared + 1)];
             found.push(Disagreement { kind: DisagreementKind::Ids, tokens, turn: Some(turn) });
         }
-        let start = if shared > call.prompt { Some(call.prompt) } else { place(outer, call) };
-        let start = start.unwrap_or(call.prompt);
-        for place in written.iter_mut().skip(start).take(call.response_ids().len()) {
+        for place in written.iter_mut().skip(start).take(len) {
             *place = Some(turn);
+        }
+        let is_opening = !is_taken && call.response_ids().last().is_some_and(|&id| tokens.mark(id) == Some(Mark::Open));
+        if let Some(place) = written.get_mut(last).filter(|_| is_opening && !outer.is_model(last)) {
+            *place = None;
         }
     }
     if inner.is_empty() || outer.mask.is_none() {

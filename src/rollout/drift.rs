@@ -188,36 +188,51 @@ pub fn drift_with_progress(
     ranges: &[[usize; 2]],
     progress: &mut dyn FnMut(usize, usize),
 ) -> Result<Drift, Error> {
-    let encoder = tokenizer.encoder()?;
-    if ids.len() > MOST_IDS || tokenizer.may_exceed(ids, MOST_BYTES) {
-        return Err(limit_exceeded("drift takes at most 4194304 ids and 64 MiB of text at once; go in parts"));
-    }
     if let Some(at) = ranges.iter().position(|&[start, end]| start > end || end > ids.len()) {
         let what = format!("ranges[{at}]: not a range `[start, end)` of the {} ids", ids.len());
         return Err(Error::new(ErrorCode::InvalidOptions, what));
     }
+    compare(tokenizer, ids, progress, |found, given, encoded| {
+        let listed = found.iter().take(MOST_RUNS);
+        let (causes, differing) = counted(found, [0, ids.len()]);
+        Ok(Drift {
+            equal: found.is_empty(),
+            tokens: ids.len(),
+            encoded_tokens: encoded.ids.len(),
+            differing,
+            run_count: found.len(),
+            causes,
+            runs: listed.map(|&(run, cause)| listed_run(given, encoded, run, cause)).collect(),
+            ranges: in_ranges(found, ranges, ids.len())?,
+        })
+    })?
+}
+
+/// Compares ids with those that their text is encoded to: what is told is made of all runs, in order, and of both sides.
+fn compare<T>(
+    tokenizer: &Tokenizer,
+    ids: &[u32],
+    progress: &mut dyn FnMut(usize, usize),
+    tell: impl FnOnce(&[(Run, DriftCause)], Side<'_>, Side<'_>) -> T,
+) -> Result<T, Error> {
+    let encoder = tokenizer.encoder()?;
+    if ids.len() > MOST_IDS || tokenizer.may_exceed(ids, MOST_BYTES) {
+        return Err(limit_exceeded("drift takes at most 4194304 ids and 64 MiB of text at once; go in parts"));
+    }
     let pieces = tokenizer.pieces(ids, DecodeOptions::default());
     let given = Side { ids, pieces: &pieces };
     let encoded = encode(encoder, given, progress)?;
-    let mut drift = Drift { tokens: ids.len(), encoded_tokens: encoded.ids.len(), ..Drift::default() };
-    let mut found: Vec<(Run, DriftCause)> = Vec::new();
-    if ids != encoded.ids {
-        let pieces = tokenizer.pieces(&encoded.ids, DecodeOptions::default());
-        let other = Side { ids: &encoded.ids, pieces: &pieces };
-        let gaps = Gaps::between(&given.pieces.text, &pieces.text);
-        let unknown = encoder.unknown();
-        let evidence = Evidence { tokenizer, encoder, given, encoded: other, begins: &encoded.begins, unknown };
-        for run in runs(given, other, &gaps) {
-            found.push((run, evidence.cause(run)));
-        }
-        let listed = found.iter().take(MOST_RUNS);
-        drift.runs = listed.map(|&(run, cause)| listed_run(given, other, run, cause)).collect();
+    if ids == encoded.ids {
+        return Ok(tell(&[], given, given));
     }
-    drift.equal = found.is_empty();
-    drift.run_count = found.len();
-    (drift.causes, drift.differing) = counted(&found, [0, ids.len()]);
-    drift.ranges = in_ranges(&found, ranges, ids.len())?;
-    Ok(drift)
+    let pieces = tokenizer.pieces(&encoded.ids, DecodeOptions::default());
+    let other = Side { ids: &encoded.ids, pieces: &pieces };
+    let gaps = Gaps::between(&given.pieces.text, &pieces.text);
+    let unknown = encoder.unknown();
+    let evidence = Evidence { tokenizer, encoder, given, encoded: other, begins: &encoded.begins, unknown };
+    let found: Vec<(Run, DriftCause)> =
+        runs(given, other, &gaps).into_iter().map(|run| (run, evidence.cause(run))).collect();
+    Ok(tell(&found, given, other))
 }
 
 /// Encodes the text of the ids, in parts where it is long.

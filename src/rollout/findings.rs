@@ -130,7 +130,8 @@ pub(super) fn of_call(call: &Call, statistics: &Statistics, context: &Context<'_
     let mut found = |code, tokens, message| findings.push(Finding::new(code, context.at, tokens, message));
     unknown_ids(call, context.tokenizer, &mut found);
     for misfit in &call.misfits {
-        let message = format!("the {} has {} items, the ids are {}", misfit.list, misfit.len, misfit.ids);
+        let list = if misfit.list == "mask" { "mask" } else { "list of log-probabilities" };
+        let message = format!("the {list} has {} for {}", count(misfit.len, "item"), count(misfit.ids, "id"));
         found("length_mismatch", None, message);
     }
     masks_and_logprobs(call, statistics, &mut found);
@@ -145,9 +146,20 @@ type Found<'f> = dyn FnMut(&'static str, Option<[usize; 2]>, String) + 'f;
 /// What is wrong with the text of a call.
 fn text(call: &Call, statistics: &Statistics, context: &Context<'_>, found: &mut Found<'_>) {
     lengths(call, statistics, context, found);
+    let mut marks: Vec<(u32, usize, usize)> = Vec::new();
     for &at in &statistics.marks_inside {
+        let Some(&id) = call.ids.get(at) else { continue };
+        match marks.iter_mut().find(|(known, ..)| *known == id) {
+            Some((_, _, more)) => *more += 1,
+            None => marks.push((id, at, 0)),
+        }
+    }
+    for (_, at, more) in marks {
         let mark = text_of(call, context.tokenizer, at);
-        let message = format!("the model wrote {mark} at token {at}, inside its own text");
+        let mut message = format!("the model wrote {mark} at token {at}, inside its own text");
+        if more > 0 {
+            message += &format!("; {more} more of it");
+        }
         found("mark_in_text", Some([at, at + 1]), message);
     }
     for repeated in &statistics.loops {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::calls::Call;
-use crate::json::Json;
+use super::request::Request;
 use crate::span::{Span, Trajectory};
 
 /// Calls that may be of one rollout.
@@ -45,8 +45,15 @@ fn key<'s>(span: &'s Span, in_trace: &HashMap<&str, usize>) -> Key<'s> {
     }
 }
 
+/// Of each span that is in another the id of that, by its own.
+pub(super) type Parents<'s> = HashMap<&'s str, &'s str>;
+
+pub(super) fn parents(spans: &[Span]) -> Parents<'_> {
+    spans.iter().filter_map(|span| Some((span.span_id.as_str(), span.parent_id.as_deref()?))).collect()
+}
+
 /// The groups of calls, in the order of their first ones.
-pub(super) fn groups(spans: &[Span], calls: &[Call]) -> Vec<Group> {
+pub(super) fn groups(spans: &[Span], calls: &[Call], parents: &Parents<'_>) -> Vec<Group> {
     let mut in_trace: HashMap<&str, usize> = HashMap::new();
     for span in spans {
         *in_trace.entry(&span.trace_id).or_default() += 1;
@@ -62,16 +69,16 @@ pub(super) fn groups(spans: &[Span], calls: &[Call]) -> Vec<Group> {
         groups.entry(group).or_insert_with(|| (in_tree, is_pool, Vec::new())).2.push(number);
     }
     let ordered = |(in_tree, is_pool, members): (bool, bool, Vec<usize>)| match in_tree {
-        true => Group { in_tree, orders: vec![Order { members: by_time(spans, calls, members), links: None }] },
+        true => {
+            Group { in_tree, orders: vec![Order { members: by_time(spans, calls, members, parents), links: None }] }
+        }
         false => Group { in_tree, orders: by_request(spans, calls, members, is_pool) },
     };
     groups.into_values().map(ordered).collect()
 }
 
 /// By the start, an outer span before those in it; as they came if one does not say when it began.
-fn by_time(spans: &[Span], calls: &[Call], mut members: Vec<usize>) -> Vec<usize> {
-    let parents: HashMap<&str, &str> =
-        spans.iter().filter_map(|span| Some((span.span_id.as_str(), span.parent_id.as_deref()?))).collect();
+fn by_time(spans: &[Span], calls: &[Call], mut members: Vec<usize>, parents: &Parents<'_>) -> Vec<usize> {
     // Parents that are around one another in a circle are as deep as that.
     let depth = |span: &Span| {
         let mut at = span.span_id.as_str();
@@ -96,7 +103,7 @@ fn by_request(spans: &[Span], calls: &[Call], members: Vec<usize>, is_pool: bool
     let mut of_span: HashMap<usize, Option<String>> = HashMap::new();
     for &call in &members {
         let span = calls[call].span;
-        let request = of_span.entry(span).or_insert_with(|| request(&spans[span]));
+        let request = of_span.entry(span).or_insert_with(|| Request::id(&spans[span]));
         if let Some(request) = request {
             let first = requests.len();
             requests.entry(request.clone()).or_insert(if is_pool { call } else { first });
@@ -124,12 +131,4 @@ fn by_request(spans: &[Span], calls: &[Call], members: Vec<usize>, is_pool: bool
     let mut orders = vec![order(true), order(false)];
     orders.dedup();
     orders
-}
-
-/// The id of the request among the inputs.
-fn request(span: &Span) -> Option<String> {
-    let inputs = span.inputs.as_deref().filter(|inputs| inputs.contains("request_id"))?;
-    let json = Json::parse(inputs.as_bytes(), 128).ok()?;
-    let (_, id) = json.find_member(Json::ROOT, "request_id")?;
-    json.str(id)
 }

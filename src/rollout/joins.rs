@@ -127,8 +127,11 @@ pub struct Divergence {
 const WINDOW: usize = 16;
 /// How many ids before a difference are decoded with it: what a decoder does to the beginning of a text must not count.
 const CONTEXT: usize = 4;
-/// A turn is known again by so many ids at its end: more than what ends every call of a tool.
-const KNOWN_BY: usize = 8;
+/// The window was cut where at least so many ids are left.
+const LEAST_LEFT: usize = 8;
+/// A turn is known again by so many ids at its end: more than a header and a short answer or call of a tool, which many turns
+/// have.
+const KNOWN_BY: usize = 32;
 /// The most ids that a template puts between two messages.
 const MOST_INSERTED: usize = 8;
 
@@ -160,7 +163,7 @@ pub(super) fn legal(turn: Side<'_>, prompt: Side<'_>, common: usize, tokens: &dy
     let kind = if is_stripped { JoinKind::ThinkingStripped } else { JoinKind::Trimmed };
     match turn.ids.get(end..).unwrap_or_default() {
         [] if is_stripped => {}
-        [last] if tokens.mark(*last).is_some_and(|mark| mark != Mark::Reasoning) => removed.push([end, end + 1]),
+        rest @ [_] if ends_in_mark(rest, tokens) => removed.push([end, end + 1]),
         _ => return None,
     }
     let inserted = inserted(prompt.ids, continued, tokens);
@@ -278,7 +281,8 @@ pub(super) fn broken(
     let core = turn.ids.get(common + 1..end).unwrap_or_default();
     let needle = core.get(core.len().saturating_sub(KNOWN_BY)..).unwrap_or_default();
     let rest = prompt.ids.get(common..).unwrap_or_default();
-    let is_there = common > response || needle.len() >= CONTEXT && find(rest, needle).is_some();
+    let is_known = needle.len() >= CONTEXT && common + needle.len() >= KNOWN_BY;
+    let is_there = common > response || is_known && find(rest, needle).is_some();
     let divergence = Some(divergence(turn.ids, prompt.ids, common));
     let inserted = [common, common];
     is_there.then_some(Join {
@@ -291,8 +295,9 @@ pub(super) fn broken(
     })
 }
 
-fn ends_in_mark(ids: &[u32], tokens: &dyn Tokens) -> bool {
-    ids.last().is_some_and(|&id| tokens.mark(id).is_some())
+/// Whether the last id is a mark that may end a turn.
+pub(super) fn ends_in_mark(ids: &[u32], tokens: &dyn Tokens) -> bool {
+    ids.last().and_then(|&id| tokens.mark(id)).is_some_and(|mark| mark != Mark::Reasoning)
 }
 
 /// Where a run of ids stands in a list.
@@ -306,7 +311,7 @@ pub(super) fn find(ids: &[u32], run: &[u32]) -> Option<usize> {
 pub(super) fn truncated(turn: &[u32], response: usize, prompt: &[u32], common: usize) -> Option<Join> {
     let (old, new) = (turn.get(common..)?, prompt.get(common..)?);
     let kept = overlap(old, new);
-    let is_cut = kept >= KNOWN_BY && kept >= turn.len() - response.min(turn.len()) && kept < old.len();
+    let is_cut = kept >= LEAST_LEFT && kept >= turn.len() - response.min(turn.len()) && kept < old.len();
     is_cut.then(|| Join {
         kind: JoinKind::TruncatedLeft,
         common,

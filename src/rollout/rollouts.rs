@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use super::calls::Call;
 use super::cover::{Disagreement, covers, disagreements};
-use super::groups::{Group, Order, groups};
+use super::groups::{Group, Order, Parents, groups, parents};
 use super::joins::{Join, JoinKind, Tokens};
 use super::turns::Turns;
 use crate::span::{Span, Trajectory};
@@ -116,14 +116,15 @@ impl Role {
 /// ```
 pub fn rollouts(spans: &[Span], calls: &[Call], tokens: &dyn Tokens) -> Vec<Rollout> {
     let mut rollouts = Vec::new();
-    for Group { in_tree, orders } in groups(spans, calls) {
+    let parents = parents(spans);
+    for Group { in_tree, orders } in groups(spans, calls, &parents) {
         // How loose the turns are in the best order so far; of one conversation the first one is.
         let mut best: Option<(usize, Vec<Node>, Option<Vec<usize>>)> = None;
         for Order { members, links } in orders {
             if best.as_ref().is_some_and(|&(loose, ..)| loose <= 2) {
                 break;
             }
-            let nodes = nodes(spans, calls, &members, in_tree, tokens);
+            let nodes = nodes(spans, calls, &members, in_tree.then_some(&parents), tokens);
             let loose = nodes.iter().map(Node::looseness).sum();
             if best.as_ref().is_none_or(|&(known, ..)| loose < known) {
                 best = Some((loose, nodes, links));
@@ -156,13 +157,19 @@ fn rollout(spans: &[Span], calls: &[Call], nodes: Vec<Node>, in_tree: bool) -> R
     rollout
 }
 
-/// The calls of a group with all that is between them.
-fn nodes(spans: &[Span], calls: &[Call], members: &[usize], in_tree: bool, tokens: &dyn Tokens) -> Vec<Node> {
+/// The calls of a group with all that is between them; of a group in a trace with the parents of spans.
+fn nodes(
+    spans: &[Span],
+    calls: &[Call],
+    members: &[usize],
+    parents: Option<&Parents<'_>>,
+    tokens: &dyn Tokens,
+) -> Vec<Node> {
     let copied = copies(spans, calls, members);
     let originals: Vec<usize> = (0..members.len()).filter(|&member| copied[member].is_none()).collect();
     let original_calls: Vec<usize> = originals.iter().map(|&member| members[member]).collect();
     let mut within = copied.clone();
-    for (inner, outer) in covers(spans, calls, &original_calls, in_tree).into_iter().enumerate() {
+    for (inner, outer) in covers(spans, calls, &original_calls, parents).into_iter().enumerate() {
         within[originals[inner]] = outer.map(|outer| originals[outer]);
     }
     let mut inside: Vec<Vec<usize>> = vec![Vec::new(); members.len()];
@@ -206,7 +213,7 @@ fn nodes(spans: &[Span], calls: &[Call], members: &[usize], in_tree: bool, token
             turn_members.push(member);
         }
         let inner: Vec<(usize, &Call)> = inside[member].iter().map(|&inner| (inner, &calls[members[inner]])).collect();
-        let disagreements = disagreements(&calls[call], &inner);
+        let disagreements = disagreements(&calls[call], &inner, tokens);
         nodes.push(Node { call, role, within: within[member], parent, join, disagreements });
     }
     nodes

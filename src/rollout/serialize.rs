@@ -4,33 +4,86 @@ use super::check::{Checked, CheckedCall, DivergedText, Rollouts};
 use super::findings::{Finding, Side};
 use super::loops::Loop;
 use super::messages::{Message, ToolCall};
-use super::rollouts::Node;
+use super::rollouts::{Node, Rollout};
 use super::segments::{Segment, SegmentKind};
 use super::statistics::{Logprobs, Statistics};
 use super::totals::Totals;
 use crate::report::Value;
 
+type Members<'r> = Vec<(&'static str, Value<'r>)>;
+
 impl Rollouts {
     /// A rollout that was looked at, without its ids.
     pub(crate) fn value<'r>(&'r self, at: usize, checked: &'r Checked) -> Value<'r> {
         let rollout = &self.list[at];
-        let trajectory = &rollout.trajectory;
         let calls = rollout.nodes.iter().zip(&checked.calls).map(|(node, call)| self.call_value(node, call)).collect();
-        Value::Members(vec![
+        let mut members = self.identity(rollout, checked.request_id.as_deref(), self.reward(at));
+        members.push(("tokenizer", Value::text(checked.tokenizer.as_deref())));
+        members.push(("template", Value::text(checked.template.as_deref())));
+        members.push(("calls", Value::List(calls)));
+        members.push(("findings", Value::list(&checked.findings, Finding::value)));
+        members.push(("statistics", checked.totals.value()));
+        Value::Members(members)
+    }
+
+    /// What tells a rollout from others.
+    fn identity<'r>(&'r self, rollout: &'r Rollout, request: Option<&'r str>, reward: Option<f64>) -> Members<'r> {
+        let trajectory = &rollout.trajectory;
+        vec![
             ("traceId", Value::text(Some(rollout.trace_id.as_str()).filter(|id| !id.is_empty()))),
-            ("requestId", Value::text(checked.request_id.as_deref())),
+            ("requestId", Value::text(request)),
             ("model", Value::text(self.model(rollout))),
             ("step", number(trajectory.step)),
             ("sampleIndex", number(trajectory.sample_index)),
             ("rolloutN", number(trajectory.rollout_n)),
             ("validate", trajectory.validate.map_or(Value::Nothing, Value::Flag)),
             ("experimentName", Value::text(trajectory.experiment_name.as_deref())),
-            ("tokenizer", Value::text(checked.tokenizer.as_deref())),
-            ("template", Value::text(checked.template.as_deref())),
-            ("calls", Value::List(calls)),
-            ("findings", Value::list(&checked.findings, Finding::value)),
-            ("statistics", checked.totals.value()),
-        ])
+            ("reward", reward.map_or(Value::Nothing, Value::Number)),
+        ]
+    }
+
+    /// The lines of a list of rollouts, as JSON text.
+    pub(crate) fn overview_json(&self, from: usize, to: usize, write: fn(&Value<'_>) -> String) -> String {
+        let mut json = String::from("[");
+        for at in from..to.min(self.list.len()) {
+            let (rollout, overview) = (&self.list[at], self.overview(at));
+            let times =
+                [overview.start_unix_nano, overview.end_unix_nano].map(|time| time.map(|time| time.to_string()));
+            let mut members = self.identity(rollout, overview.request_id.as_deref(), overview.reward);
+            members.push(("turns", Value::Count(overview.turns)));
+            members.push(("calls", Value::Count(rollout.nodes.len())));
+            members.push(("tokens", Value::Count(overview.tokens)));
+            members.push(("startUnixNano", Value::text(times[0].as_deref())));
+            members.push(("endUnixNano", Value::text(times[1].as_deref())));
+            members.push(("path", Value::text(self.span(rollout, 0).map(|span| span.path.as_str()))));
+            json.push_str(if at > from { "," } else { "" });
+            json.push_str(&write(&Value::Members(members)));
+        }
+        json.push(']');
+        json
+    }
+
+    /// The spans around the calls of a rollout, as JSON text.
+    pub(crate) fn spans_json(&self, rollout: &Rollout, write: fn(&Value<'_>) -> String) -> String {
+        let in_spans = self.nodes_in_spans(rollout);
+        let mut json = String::from("[");
+        for (i, at) in self.spans_of(rollout).into_iter().enumerate() {
+            let span = &self.spans[at];
+            let times = [span.start_unix_nano, span.end_unix_nano].map(|time| time.map(|time| time.to_string()));
+            let calls = in_spans.get(&at).map_or(&[][..], Vec::as_slice);
+            json.push_str(if i > 0 { "," } else { "" });
+            json.push_str(&write(&Value::Members(vec![
+                ("spanId", Value::Text(&span.span_id)),
+                ("parentId", Value::text(span.parent_id.as_deref())),
+                ("name", Value::Text(&span.name)),
+                ("startUnixNano", Value::text(times[0].as_deref())),
+                ("endUnixNano", Value::text(times[1].as_deref())),
+                ("status", Value::Text(span.status.as_str())),
+                ("calls", Value::list(calls, |&call| Value::Count(call))),
+            ])));
+        }
+        json.push(']');
+        json
     }
 
     fn call_value<'r>(&'r self, node: &'r Node, checked: &'r CheckedCall) -> Value<'r> {

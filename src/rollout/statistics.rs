@@ -97,6 +97,11 @@ impl Statistics {
     }
 }
 
+/// A sum that stays a number, whatever the summands.
+pub(super) fn bounded(sum: f64) -> f64 {
+    sum.clamp(f64::MIN, f64::MAX)
+}
+
 fn logprobs(call: &Call, segments: &[Segment], from: usize) -> Option<Logprobs> {
     let given = call.logprobs.as_ref()?;
     let (mut told, mut sum) = (Logprobs { least: f64::INFINITY, ..Logprobs::default() }, 0.0);
@@ -105,7 +110,7 @@ fn logprobs(call: &Call, segments: &[Segment], from: usize) -> Option<Logprobs> 
             let logprob = at.checked_sub(call.prompt).and_then(|at| given.get(at)).copied();
             let Some(logprob) = logprob.filter(|logprob| logprob.is_finite()) else { continue };
             told.count += 1;
-            sum += logprob;
+            sum = bounded(sum + logprob);
             if logprob < told.least {
                 (told.least, told.least_at) = (logprob, at);
             }

@@ -3,7 +3,7 @@
 use super::check::CheckedCall;
 use super::rollouts::{Node, Role};
 use super::segments::SegmentKind;
-use super::statistics::Logprobs;
+use super::statistics::{Logprobs, bounded};
 
 /// Sums over the turns of a rollout. What turns have in common counts once; attempts count as the turn they are parts of, and a
 /// trajectory only where its turns are not there.
@@ -24,18 +24,25 @@ impl Totals {
     pub(super) fn of(nodes: &[Node], checked: &[CheckedCall]) -> Totals {
         let mut totals = Totals::default();
         let (mut sum, mut count, mut least) = (0.0, 0, f64::INFINITY);
-        for (at, (node, call)) in nodes.iter().zip(checked).enumerate() {
-            if !is_counted(nodes, at) {
+        for ((node, call), is_counted) in nodes.iter().zip(checked).zip(counted(nodes)) {
+            if !is_counted {
                 continue;
             }
             let statistics = &call.statistics;
-            totals.turns += if node.role == Role::Trajectory { statistics.model_messages } else { 1 };
+            totals.turns += match (node.role, statistics.model_messages) {
+                // Without a template that has messages: as often as the model wrote.
+                (Role::Trajectory, 0) => {
+                    call.segments.iter().filter(|segment| segment.kind == SegmentKind::Model).count()
+                }
+                (Role::Trajectory, messages) => messages,
+                _ => 1,
+            };
             totals.tool_calls += statistics.tool_calls;
             for (total, tokens) in totals.tokens.iter_mut().zip(statistics.tokens) {
                 *total += tokens;
             }
             if let Some(logprobs) = &statistics.logprobs {
-                sum += logprobs.mean * logprobs.count as f64;
+                sum = bounded(sum + logprobs.mean * logprobs.count as f64);
                 count += logprobs.count;
                 least = least.min(logprobs.least);
             }
@@ -45,11 +52,13 @@ impl Totals {
     }
 }
 
-/// Whether a call is counted, and its text looked at: not if it is a part of a turn, or its turns are there.
-pub(super) fn is_counted(nodes: &[Node], at: usize) -> bool {
-    match nodes.get(at).map(|node| node.role) {
-        Some(Role::Turn) => true,
-        Some(Role::Trajectory) => !nodes.iter().any(|node| node.within == Some(at) && node.role == Role::Turn),
-        _ => false,
+/// Which calls are counted, and their text looked at: not those that are parts of a turn, or whose turns are there.
+pub(super) fn counted(nodes: &[Node]) -> Vec<bool> {
+    let mut counted: Vec<bool> = nodes.iter().map(|node| matches!(node.role, Role::Turn | Role::Trajectory)).collect();
+    for outer in nodes.iter().filter(|node| node.role == Role::Turn).filter_map(|node| node.within) {
+        if let Some(is_counted) = counted.get_mut(outer) {
+            *is_counted = nodes[outer].role == Role::Turn;
+        }
     }
+    counted
 }

@@ -1,7 +1,6 @@
 //! `EnricherCore` and `strip`: enrichment behind the JavaScript class `Enricher`.
 
-use std::cell::RefCell;
-use std::sync::Mutex;
+use std::cell::{Cell, RefCell};
 
 use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
@@ -50,23 +49,22 @@ impl EnricherCore {
     }
 }
 
-/// The options of the last `strip`, and what they were read from: a file is stripped line by line, and reading all
-/// layouts takes longer than most lines do.
-static LAST: Mutex<Option<(String, EnrichOptions)>> = Mutex::new(None);
+thread_local! {
+    /// The options of the last `strip`, and what they were read from: a file is stripped line by line, and reading all
+    /// layouts takes longer than most lines do.
+    static LAST: Cell<Option<(String, EnrichOptions)>> = const { Cell::new(None) };
+}
 
 /// Takes the texts of a default enrichment out of a body again. `options` as for [`EnricherCore`], the origin as for
 /// [`EnricherCore::enrich_body`].
 #[wasm_bindgen]
 pub fn strip(body: &[u8], options: &str, content_type: &str, url: &str) -> Result<Uint8Array, JsValue> {
-    let last = LAST.lock().ok().and_then(|mut last| last.take()).filter(|(text, _)| text == options);
-    let last = match last {
+    let last = match LAST.try_with(Cell::take).ok().flatten().filter(|(text, _)| text == options) {
         Some(last) => last,
         None => (options.to_owned(), EnrichOptions::from_json(options.as_bytes()).map_err(to_js_error)?),
     };
     let origin = Origin { content_type: Some(content_type), url: Some(url) };
     let stripped = strip_from(body, &origin, &last.1).map_err(to_js_error);
-    if let Ok(mut place) = LAST.lock() {
-        *place = Some(last);
-    }
+    let _ = LAST.try_with(|place| place.set(Some(last)));
     stripped.map(|body| Uint8Array::from(body.as_slice()))
 }

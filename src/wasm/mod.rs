@@ -6,11 +6,15 @@
 #[cfg(feature = "general")]
 mod drift;
 mod enricher;
+#[cfg(all(not(target_feature = "atomics"), feature = "rollouts"))]
+mod memory;
 mod pieces;
 #[cfg(feature = "spans")]
 mod read;
 #[cfg(feature = "rollouts")]
 mod rollouts;
+#[cfg(feature = "rollouts")]
+mod span_json;
 mod stream;
 mod tokenizer;
 #[cfg(feature = "spans")]
@@ -31,9 +35,15 @@ pub use tokenizer::{LoaderCore, TokenizerCore};
 pub use write::write;
 
 /// A third of the code of the one in the standard library.
-#[cfg(not(target_feature = "atomics"))]
+#[cfg(all(not(target_feature = "atomics"), not(feature = "rollouts")))]
 #[global_allocator]
 static ALLOCATOR: talc::wasm::WasmDynamicTalc = talc::wasm::new_wasm_dynamic_allocator();
+
+/// What keeps many spans takes memory in larger steps.
+#[cfg(all(not(target_feature = "atomics"), feature = "rollouts"))]
+#[global_allocator]
+static ALLOCATOR: talc::cell::TalcSyncCell<memory::Steps, talc::wasm::WasmBinning> =
+    talc::cell::TalcSyncCell::new_wasm(memory::Steps::new());
 
 /// An error as JavaScript sees it.
 fn to_js_error(error: Error) -> JsValue {

@@ -7,12 +7,15 @@ use js_sys::Uint8Array;
 use wasm_bindgen::prelude::*;
 
 use super::{to_js, to_js_error};
+use crate::Error;
+#[cfg(feature = "general")]
+use crate::ErrorCode;
+#[cfg(feature = "general")]
 use crate::json::{Json, Object, parse};
 use crate::report::Value;
+use crate::tokenizer::{Cells, DecodeOptions, Engine, LoadOptions, Tokenizer, TokenizerLoader};
 #[cfg(feature = "general")]
-use crate::tokenizer::EncodeOptions;
-use crate::tokenizer::{Cells, Compat, DecodeOptions, Engine, LoadOptions, Tokenizer, TokenizerLoader};
-use crate::{Error, ErrorCode};
+use crate::tokenizer::{Compat, EncodeOptions};
 
 /// A loaded tokenizer, and buffers through which ids come in and texts go out without a copy at the boundary.
 #[wasm_bindgen]
@@ -64,7 +67,7 @@ impl LoaderCore {
 #[wasm_bindgen]
 impl TokenizerCore {
     /// Loads what [`TokenizerCore::pack`] gave or, for the general engine, a tokenizer.json; others come through [`LoaderCore`].
-    /// `options` is JSON: `compat`, `config` (text of tokenizer_config.json), `engine`.
+    /// `options` is JSON: `compat`, `config` (text of tokenizer_config.json), `engine`; `{}` where nothing is asked for.
     #[wasm_bindgen(constructor)]
     pub fn new(bytes: Vec<u8>, options: &str) -> Result<TokenizerCore, JsValue> {
         load(bytes, options).map(TokenizerCore::of).map_err(to_js_error)
@@ -149,6 +152,17 @@ fn load(bytes: Vec<u8>, options: &str) -> Result<Tokenizer, Error> {
     if options == "{}" {
         return Tokenizer::load_owned(bytes, &LoadOptions::default());
     }
+    asked(bytes, options)
+}
+
+/// What asks for something needs the general engine: this is its error.
+#[cfg(not(feature = "general"))]
+fn asked(bytes: Vec<u8>, _: &str) -> Result<Tokenizer, Error> {
+    Tokenizer::load_owned(bytes, &LoadOptions { engine: Engine::General, ..LoadOptions::default() })
+}
+
+#[cfg(feature = "general")]
+fn asked(bytes: Vec<u8>, options: &str) -> Result<Tokenizer, Error> {
     let mut json = parse(options.as_bytes(), "options", ErrorCode::InvalidOptions)?;
     let mut object = Object::open(&mut json, Json::ROOT, "options", ErrorCode::InvalidOptions);
     object.done(&["compat", "config", "engine"]);

@@ -50,6 +50,14 @@ fn rollouts(body: &[u8], format: Format) {
     for (at, rollout) in rollouts.list.iter().enumerate() {
         let checked = rollouts.check(at).unwrap();
         seen += rollout.nodes.len();
+        let tokens: usize = checked.totals.tokens.iter().sum();
+        assert_eq!(rollouts.overview(at).tokens, tokens, "the list counts what the rollout counts");
+        assert!(rollouts.spans_of(rollout).len() <= rollouts.spans.len());
+        for (node, numbers) in rollout.nodes.iter().zip(rollouts.numbers(at)) {
+            for one in numbers {
+                assert_eq!(one.values.len(), rollouts.calls[node.call].ids.len());
+            }
+        }
         for (node, cut) in rollout.nodes.iter().zip(&checked.calls) {
             let covers = |ranges: Vec<[usize; 2]>| {
                 let start = ranges.first().map_or(0, |range| range[0]);

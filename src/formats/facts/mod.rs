@@ -27,8 +27,9 @@ enum Fact {
     End,
     Status,
     Error,
+    Reward,
 }
-use Fact::{End, Error, Name, ParentId, SpanId, Start, Status, TraceId};
+use Fact::{End, Error, Name, ParentId, Reward, SpanId, Start, Status, TraceId};
 
 #[derive(Clone, Copy)]
 enum Written {
@@ -163,6 +164,10 @@ const RECORD: &[Row] = &[
     (Error, "/error", Text),
     (Error, "/exception", Text),
     (Error, "/status/message", Text),
+    // verl's dumps have a score; NeMo Gym's rollouts, and others that log a request with its answer, a reward beside them.
+    (Reward, "/reward", Text),
+    (Reward, "/rewards", Text),
+    (Reward, "/score", Text),
 ];
 
 /// Words for how something ended.
@@ -317,6 +322,10 @@ fn read(tree: &mut dyn Tree, node: NodeId, fact: Fact, written: Written, span: &
             };
         }
         Status => {}
+        Reward => {
+            let number = text(tree, node, Text).and_then(|text| text.parse().ok());
+            span.reward = span.reward.or(number).filter(|reward: &f64| reward.is_finite());
+        }
     }
 }
 

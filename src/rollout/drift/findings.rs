@@ -2,7 +2,7 @@
 
 use super::super::calls::Call;
 use super::super::findings::{Context, Finding, Side, count};
-use super::{DriftCause, DriftRun, drift};
+use super::{DriftCause, DriftRun, compare, listed_run};
 use crate::{Error, ErrorCode};
 
 /// The code of a cause, and what it means in words; none where it is nothing to look at, or found otherwise.
@@ -27,27 +27,33 @@ pub(in super::super) fn of_call(
     context: &Context<'_>,
 ) -> Result<Vec<Finding>, Error> {
     let ids = call.ids.get(start..).unwrap_or_default();
-    let found = match drift(context.tokenizer, ids, &[]) {
-        Ok(found) => found,
+    let compared = compare(context.tokenizer, ids, &mut |_, _| {}, |found, given, encoded| {
+        let mut findings: Vec<(DriftCause, usize, Finding)> = Vec::new();
+        for &(run, cause) in found {
+            let tokens = run.ids.map(|at| at + start);
+            let Some((mut code, words)) = told(cause).filter(|_| tokens[1].max(tokens[0] + 1) > from) else { continue };
+            if cause == DriftCause::InvalidUtf8 && tokens[1] == call.ids.len() {
+                // Cut off inside a character.
+                code = "drift";
+            }
+            match findings.iter_mut().find(|(known, _, finding)| *known == cause && finding.code == code) {
+                Some((_, runs, _)) => *runs += 1,
+                None => {
+                    let run = listed_run(given, encoded, run, cause);
+                    findings.push((cause, 1, finding(code, words, run, tokens, ids, context)));
+                }
+            }
+        }
+        findings
+    });
+    let findings = match compared {
+        Ok(findings) => findings,
         Err(error) if error.code() == ErrorCode::EngineNotAvailable => return Err(error),
         Err(error) => {
             let message = format!("drift could not be looked at: {}", error.message());
             return Ok(vec![Finding::new("drift_unchecked", context.at, None, message)]);
         }
     };
-    let mut findings: Vec<(DriftCause, usize, Finding)> = Vec::new();
-    for run in &found.runs {
-        let tokens = run.tokens.map(|at| at + start);
-        let Some((mut code, words)) = told(run.cause).filter(|_| tokens[1].max(tokens[0] + 1) > from) else { continue };
-        if run.cause == DriftCause::InvalidUtf8 && tokens[1] == call.ids.len() {
-            // Cut off inside a character.
-            code = "drift";
-        }
-        match findings.iter_mut().find(|(cause, _, finding)| *cause == run.cause && finding.code == code) {
-            Some((_, runs, _)) => *runs += 1,
-            None => findings.push((run.cause, 1, finding(code, words, run, tokens, ids, context))),
-        }
-    }
     let several = |(_, runs, mut finding): (DriftCause, usize, Finding)| {
         if runs > 1 {
             finding.message += &format!("; {} more", count(runs - 1, "run"));
@@ -60,7 +66,7 @@ pub(in super::super) fn of_call(
 fn finding(
     code: &'static str,
     words: &str,
-    run: &DriftRun,
+    run: DriftRun,
     tokens: [usize; 2],
     ids: &[u32],
     context: &Context<'_>,
@@ -68,7 +74,7 @@ fn finding(
     let message = format!("encoding the text gives other ids at token {}: {words}", tokens[0]);
     let mut finding = Finding::new(code, context.at, Some(tokens), message);
     let stands = ids.get(run.tokens[0]..run.tokens[1]).unwrap_or_default().to_vec();
-    let encoded = run.encoded_text.as_ref().unwrap_or(&run.text).clone();
-    finding.sides = Some([Side { ids: stands, text: run.text.clone() }, Side { ids: run.ids.clone(), text: encoded }]);
+    let encoded = run.encoded_text.unwrap_or_else(|| run.text.clone());
+    finding.sides = Some([Side { ids: stands, text: run.text }, Side { ids: run.ids, text: encoded }]);
     finding
 }

@@ -49,7 +49,11 @@ tests/packaging/node_modules/.package-lock.json: tests/packaging/package.json te
 	npm ci --prefix tests/packaging
 	@touch $@
 
-.PHONY: tools-build tools-test tools-packaging
+tests/viewer/node_modules/.package-lock.json: tests/viewer/package.json tests/viewer/package-lock.json | prerequisites
+	npm ci --prefix tests/viewer
+	@touch $@
+
+.PHONY: tools-build tools-test tools-packaging tools-viewer
 tools-build: | prerequisites
 	@scripts/install-tools.sh wasm-bindgen
 
@@ -59,10 +63,13 @@ tools-test: | prerequisites
 tools-packaging: tests/packaging/node_modules/.package-lock.json | prerequisites
 	@scripts/install-tools.sh chromium firefox
 
+tools-viewer: tests/viewer/node_modules/.package-lock.json | prerequisites
+	@scripts/install-tools.sh chromium firefox
+
 # ---- building
 
 .PHONY: build
-build: prerequisites tools-build node_modules/.package-lock.json ## build the npm package into pkg/
+build: prerequisites tools-build node_modules/.package-lock.json www/node_modules/.package-lock.json ## build the npm package into pkg/
 	node scripts/build.js
 	$(call done,build: the package is in pkg/)
 
@@ -71,13 +78,8 @@ pack-collector: build collector/node_modules/.package-lock.json ## pack the coll
 	node scripts/pack-collector.js
 	$(call done,pack-collector)
 
-.PHONY: page
-page: build www/node_modules/.package-lock.json ## build the page into www/dist/
-	npm run --prefix www build
-	$(call done,page: it is in www/dist/)
-
 .PHONY: demo
-demo: page collector/node_modules/.package-lock.json ## decode rollouts: recorded ones in the page, in MLflow, in Trackio; verl's through the relay (DEMO_EXIT=1 ends by itself)
+demo: build collector/node_modules/.package-lock.json ## decode rollouts: recorded ones in the page, in MLflow, in Trackio; verl's through the relay (DEMO_EXIT=1 ends by itself)
 	@node scripts/demo.js
 
 benches/node_modules/.package-lock.json: benches/package.json benches/package-lock.json | prerequisites
@@ -96,6 +98,10 @@ bench-collector: build collector/node_modules/.package-lock.json ## the collecto
 	@node scripts/fetch-tokenizer.js qwen3
 	@scripts/venv.sh otel > /dev/null
 	node benches/collector.mjs
+
+.PHONY: bench-viewer
+bench-viewer: build tools-test ## the viewer in Chromium: opening 50 MB beside JSON.parse, what holds the page up, what it fetches; into benches/RESULTS.md
+	node benches/viewer.mjs $(BENCH)
 
 .PHONY: fetch-tokenizers
 fetch-tokenizers: | prerequisites-test ## fetch the real tokenizers that tests compare with
@@ -120,6 +126,7 @@ test: prerequisites-test ## everything below, setting up what it needs
 	@$(MAKE) test-packaging
 	@$(MAKE) test-integration
 	@$(MAKE) test-collector
+	@$(MAKE) test-viewer
 	@echo "ok: everything"
 
 .PHONY: fmt-check
@@ -144,9 +151,12 @@ test-native: fetch-tokenizers ## native tests with the general engine
 	cargo test --locked
 	$(call done,native tests)
 
+# What tokenizers do depends on the engine; what is found in bodies, and how texts are put there, does not.
+SLIM_TESTS := --lib $(addprefix --test ,captures encode fuzz_seeds models oracle pieces records stream tokenizer)
+
 .PHONY: test-native-slim
-test-native-slim: fetch-tokenizers ## native tests without it
-	cargo test --locked --no-default-features
+test-native-slim: fetch-tokenizers ## native tests of tokenizers without it
+	cargo test --locked --no-default-features $(SLIM_TESTS)
 	$(call done,native tests without the general engine)
 
 .PHONY: doc
@@ -170,20 +180,22 @@ test-wasm-chrome: tools-test ## the same tests in headless Chromium
 	$(call done,WebAssembly tests in Chromium)
 
 .PHONY: size
-size: ## the WebAssembly that every page loads is small
+size: ## the WebAssembly that every page loads is small, and what the viewer's page fetches
 	node scripts/build.js --check-size
 	$(call done,size)
 
 .PHONY: types
-types: build www/node_modules/.package-lock.json collector/node_modules/.package-lock.json tests/collector/node_modules/.package-lock.json tests/packaging/node_modules/.package-lock.json ## the JavaScript agrees with its types
+types: build collector/node_modules/.package-lock.json tests/collector/node_modules/.package-lock.json tests/packaging/node_modules/.package-lock.json tests/viewer/node_modules/.package-lock.json ## the JavaScript agrees with its types
 	npx --no-install tsc -p tsconfig.json
 	npx --no-install tsc -p tsconfig.tools.json
 	npx --no-install tsc -p www/tsconfig.json
+	npx --no-install tsc -p www/tsconfig.test.json
 	npx --no-install tsc -p collector/tsconfig.json
 	$(call done,types)
 
 .PHONY: test-js
-test-js: page tools-test fetch-tokenizers ## tests of the package, the command line and the page
+test-js: build tools-test fetch-tokenizers ## tests of the package, the command line and the viewer
+	npm test --silent --prefix www
 	node --test tests/js
 	$(call done,JavaScript tests)
 
@@ -213,6 +225,13 @@ test-collector: build tools-test fetch-tokenizers collector/node_modules/.packag
 	node tests/collector/run.js
 	$(call done,collector tests)
 
+.PHONY: test-viewer
+test-viewer: build tools-viewer fetch-tokenizers ## the viewer in Chromium and Firefox, in frameworks, and beside real servers
+	@scripts/venv.sh integration > /dev/null
+	@scripts/venv.sh trackio > /dev/null
+	node tests/viewer/run.js
+	$(call done,viewer tests)
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZ_SECONDS (120); needs a nightly compiler and cargo-fuzz
 	scripts/fuzz.sh
@@ -226,4 +245,4 @@ fmt: ## format the Rust sources
 
 .PHONY: clean
 clean: ## remove everything that was built; tools and fetched files stay
-	rm -rf target pkg www/dist www/public/sample
+	rm -rf target pkg www/dist

@@ -59,6 +59,23 @@ export function writeEntry(key, entry, { maxEntries, maxBytes }) {
   });
 }
 
+/** What is kept, without the tokenizers themselves. @returns {Promise<(Use & { key: string })[]>} */
+export async function listEntries() {
+  /** @type {(Use & { key: string })[]} */
+  let entries = [];
+  await transact("readonly", (_, uses) => {
+    const keys = uses.getAllKeys();
+    const values = uses.getAll();
+    values.onsuccess = () => (entries = values.result.map((/** @type {Use} */ use, i) => ({ key: String(keys.result[i]), ...use })));
+  });
+  return entries;
+}
+
+/** @param {string[]} keys */
+export function deleteEntries(keys) {
+  return transact("readwrite", (...stores) => stores.forEach((store) => keys.forEach((key) => store.delete(key))));
+}
+
 /**
  * One transaction, to its end: what is asked for in it was then done.
  *

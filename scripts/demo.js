@@ -1,16 +1,16 @@
 /**
- * Decodes recorded verl rollouts with the command line, shows before and after, serves the page, and does the same in a real
+ * Decodes recorded verl rollouts with the command line, shows before and after, serves the viewer with them, and does the same in a real
  * MLflow and a real Trackio; runs rollouts with verl's own code, whose traces get their texts in the relay before the MLflow.
  *
  *   node scripts/demo.js          until Ctrl-C
  *   DEMO_EXIT=1 ...               ends by itself; fails if the page does not answer, or a server does not have the texts
  */
-import { cpSync, mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { serveViewer } from "../pkg/cli/view-server.js";
 import { showBackends } from "./demo-backends.js";
 import { ROOT, fail, run, step } from "./lib.js";
 import { fetchTokenizer } from "./fetch-tokenizer.js";
-import { servePage } from "./serve.js";
 
 const TRACE = "tests/fixtures/captures/verl-calls-qwen3/calls.jsonl";
 const OUTPUT = ".cache/demo/calls.text.jsonl";
@@ -28,12 +28,17 @@ step(`token2text ${command.join(" ")}`);
 run("node", ["pkg/bin/token2text.js", ...command]);
 
 showRecords(readRecords(TRACE), readRecords(OUTPUT));
-copySample();
-const page = await servePage(PORT);
-console.log(`\n${paint(1, "The page:")} ${page.url}\nDrop a tokenizer.json and a trace there, or try the sample.\n`);
+/** What the viewer opens, by the address that it has there. */
+const files = new Map([
+  ["given/tokenizer.json", tokenizer],
+  ["given/calls.jsonl", join(ROOT, TRACE)],
+]);
+const viewer = await serveViewer({ port: PORT, mayMove: true, files });
+const page = `${viewer.url}?tokenizer=given/tokenizer.json&trace=given/calls.jsonl`;
+console.log(`\n${paint(1, "The viewer, with these rollouts:")} ${page}\nDrop a tokenizer.json and a trace there, or try the sample.\n`);
 const { addresses, problems, dispose } = await showBackends(tokenizer.slice(ROOT.length));
 console.log();
-for (const [name, address] of Object.entries({ "The page": page.url, ...addresses })) console.log(`${paint(1, `${name}:`)} ${address}`);
+for (const [name, address] of Object.entries({ "The viewer": page, ...addresses })) console.log(`${paint(1, `${name}:`)} ${address}`);
 if (process.env.DEMO_EXIT) await end();
 else console.log("Ctrl-C ends all of it.");
 
@@ -68,20 +73,12 @@ function showField(kind, ids, text) {
   for (const textLine of cut ? lines.slice(-8) : lines) console.log(`    ${paint(kind === "prompt" ? 36 : 32, textLine)}`);
 }
 
-/** For the page's button. It is served from the built page, so it is put there too. */
-function copySample() {
-  for (const folder of ["www/public/sample", "www/dist/sample"]) {
-    mkdirSync(join(ROOT, folder), { recursive: true });
-    cpSync(tokenizer, join(ROOT, folder, "tokenizer.json"));
-    cpSync(join(ROOT, TRACE), join(ROOT, folder, "calls.jsonl"));
-  }
-}
-
 async function end() {
-  const answers = await Promise.all(["", "sample/tokenizer.json", "sample/calls.jsonl"].map((path) => fetch(page.url + path)));
+  const paths = ["", "viewer.js", "sample/tokenizer.t2t", "sample/rollouts.jsonl", ...files.keys()];
+  const answers = await Promise.all(paths.map((path) => fetch(viewer.url + path)));
   const html = await answers[0].text();
   if (!answers.every((answer) => answer.ok) || !html.includes("token2text")) problems.push("the page does not answer");
-  await Promise.all([page.close(), dispose()]);
+  await Promise.all([viewer.close(), dispose()]);
   if (problems.length > 0) fail(problems.join("\n"));
   console.log("ok: the page answers, and the servers have the texts");
   process.exit(0);

@@ -4,6 +4,7 @@ Usage:
   token2text enrich [FILE...] --tokenizer T [options]
   token2text strip  [FILE...] [options]
   token2text check  [FILE...] --tokenizer T [options]
+  token2text view   [FILE...] [--tokenizer T] [options]
   token2text pack   [FILE] [-o OUT]
   token2text mlflow enrich --tracking-uri U --experiment E --tokenizer T [options]
   token2text trackio enrich --server U --project P --tokenizer T [options]
@@ -12,6 +13,7 @@ Commands:
   enrich   add the text of every list of token ids
   strip    take the text out again that enrich has added
   check    tell what is wrong with rollouts: turns that do not go on with the same ids, masks, log-probabilities, loops
+  view     look at rollouts in the browser
   pack     make a tokenizer.json a small file that loads many times faster
   mlflow   add the text to traces that an MLflow server has stored
   trackio  add the text to traces that a Trackio server has stored
@@ -106,6 +108,31 @@ Exit status: 0 nothing found; 1 findings at or above the level; 2 wrong usage or
 Examples:
   token2text check rollouts.jsonl --tokenizer tokenizer.json
   token2text check step_*.jsonl -t tokenizer.json --level error --json > findings.jsonl
+`;
+
+export const VIEW = `Usage: token2text view [FILE...] [--tokenizer T] [options]
+
+Serves the viewer's page to this machine and prints its address, with the files opened. Only the page and the files that are named
+here can be read; they stay on this machine. FILE and T may also be addresses, which the page fetches itself.
+
+Options:
+  -t, --tokenizer T      a tokenizer.json or what pack made of it, or the folder that holds it; may be repeated with a
+                         pattern on the model name: --tokenizer 'Qwen/*=qwen.json' --tokenizer other.json
+      --port N           default: 4173, or any that is free
+      --mlflow U         an MLflow server whose traces the page can read, under the address that is printed; a name and
+                         password are read from MLFLOW_TRACKING_USERNAME and MLFLOW_TRACKING_PASSWORD, or a token from
+                         MLFLOW_TRACKING_TOKEN, and do not reach the page
+      --trackio U        the same for a Trackio server
+      --export DIR       serve nothing: write the page, all it needs, and the files into a folder, for any server;
+                         \`trackio show --frontend DIR\` shows it in place of Trackio's own page
+  -h, --help             this text
+
+Exit status: 0 done; 2 wrong usage, or the port is taken.
+
+Examples:
+  token2text view rollouts.jsonl --tokenizer tokenizer.json
+  token2text view --trackio http://127.0.0.1:7860 -t tokenizer.json
+  token2text view --export page && trackio show --frontend page
 `;
 
 export const PACK = `Usage: token2text pack [FILE] [-o OUT] [options]

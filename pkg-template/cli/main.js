@@ -15,6 +15,7 @@ const COMMANDS = {
 /** Commands that take no records from files. */
 const OTHERS = {
   check: async () => (await import("./check.js")).check,
+  view: async () => (await import("./view.js")).view,
   pack: async () => (await import("./pack.js")).pack,
   mlflow: async () => (await import("./mlflow.js")).mlflow,
   trackio: async () => (await import("./trackio.js")).trackio,
@@ -47,7 +48,7 @@ function endQuietly(error) {
 
 /** @param {string[]} args */
 async function dispatch([name, ...args]) {
-  if (name === undefined) throw new UsageError("a command is missing: enrich, strip, check, pack, mlflow or trackio; `token2text --help` tells more");
+  if (name === undefined) throw new UsageError("a command is missing: enrich, strip, check, view, pack, mlflow or trackio; `token2text --help` tells more");
   if (name === "--help" || name === "-h") return print(help.MAIN);
   if (name === "--version") return print(`${version()}\n`);
   if (name in OTHERS) return (await OTHERS[/** @type {keyof typeof OTHERS} */ (name)]())(args);

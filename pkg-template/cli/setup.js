@@ -63,7 +63,7 @@ async function readLayouts(name) {
 
 /** @param {Settings} settings @param {Pick<import("../tokenizer.js").LoadOptions, "engine">} [more] */
 export async function loadTokenizers({ tokenizers, config, compat }, more) {
-  const sources = await readPatterns(tokenizers);
+  const sources = await tokenizerPatterns(tokenizers);
   const options = { config, compat: /** @type {import("../tokenizer.js").LoadOptions["compat"]} */ (compat), ...more };
   /** @type {Record<string, Tokenizer>} */
   const loaded = {};
@@ -94,7 +94,7 @@ async function load(source, options) {
  * @param {string[]} given
  * @returns {Promise<[string, string][]>}
  */
-async function readPatterns(given) {
+export async function tokenizerPatterns(given) {
   /** @type {Map<string, string>} */
   const patterns = new Map();
   for (const text of given) {

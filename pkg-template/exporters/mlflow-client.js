@@ -141,8 +141,14 @@ function serverUrl(url) {
   throw new Token2TextError("invalid_options", `\`${url}\` is no address of a server (http://host:port); ${cure}`);
 }
 
-/** @param {MlflowOptions} options @param {URL} url @returns {Record<string, string>} */
-function authorization({ username, password, token }, url) {
+/**
+ * The headers that say who asks: as the options have it, or the address.
+ *
+ * @param {Pick<MlflowOptions, "username" | "password" | "token">} options
+ * @param {URL} url
+ * @returns {Record<string, string>}
+ */
+export function authorization({ username, password, token }, url) {
   const name = username ?? decodeURIComponent(url.username);
   const secret = password ?? decodeURIComponent(url.password);
   // The order of MLflow's own client.

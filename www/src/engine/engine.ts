@@ -1,0 +1,203 @@
+/** What the worker does for the page. */
+import { transfer } from "comlink";
+import { Enricher, init, write, type SkippedPart, type SpanInput } from "token2text";
+import { load } from "token2text/engines";
+import type { CallTokens, Engine, Finding, Hit, KeptTokenizer, OnProgress, OpenListener, Query, RolloutDetail, Row, Source, TokenizerFacts } from "./contract.js";
+import { detailOf, tokensOf } from "./detail.js";
+import { Drift } from "./drift.js";
+import { failureOf } from "./errors.js";
+import { indentJson } from "./indent.js";
+import { Jobs, throttled, type Job, type JobName } from "./jobs.js";
+import type { Body } from "./reader.js";
+import { Search } from "./search.js";
+import { partsOf, sourceName, type Part } from "./sources.js";
+import { spanJson } from "./span-json.js";
+import { Tokenizers, forgetTokenizers, keptTokenizers } from "./tokenizers.js";
+import { Traces, problemsOf } from "./traces.js";
+
+/** Rows in one message: so few that the page is not held up while it takes them in. */
+const ROWS = 250;
+/** Checked rows are told after so many milliseconds. */
+const MILLIS = 100;
+
+export class WorkerEngine implements Engine {
+  #jobs = new Jobs();
+  #tokenizers = new Tokenizers();
+  #traces = new Traces(this.#tokenizers);
+  #search = new Search(this.#traces, this.#tokenizers);
+  #drift = new Drift(this.#traces, this.#tokenizers);
+  /** Of the traces that are open: with another tokenizer there may be other rollouts. */
+  #listener: OpenListener | undefined;
+
+  /** Fetches what the first file will need. */
+  async warmUp(): Promise<void> {
+    await init();
+    await load("spans", "the viewer");
+  }
+
+  async loadTokenizer(source: Source, options: { pattern?: string; keep?: boolean }, onProgress: OnProgress): Promise<TokenizerFacts> {
+    const job = this.#jobs.begin("tokenizer");
+    await init();
+    const facts = await this.#tokenizers.load(source, options, throttledProgress(onProgress), job.signal);
+    const before = this.#traces.rows;
+    this.#forget();
+    await this.#traces.use();
+    const isSame = this.#traces.rows.length === before.length && this.#traces.rows.every(({ key }, at) => key === before[at].key);
+    if (this.#listener && !isSame) await this.#tellRows(this.#listener, 0, true, job);
+    return facts;
+  }
+
+  keptTokenizers(): Promise<KeptTokenizer[]> {
+    return keptTokenizers();
+  }
+
+  forgetTokenizers(): Promise<void> {
+    return forgetTokenizers();
+  }
+
+  async openTraces(sources: Source[], { add = false }: { add?: boolean }, listener: OpenListener): Promise<{ rollouts: number; skipped: SkippedPart[] }> {
+    const job = this.#begin(add, listener);
+    const skipped: SkippedPart[] = [];
+    for (const source of sources) {
+      const name = sourceName(source);
+      const onBytes = throttledProgress(listener.onProgress);
+      try {
+        await init();
+        const parts = partsOf(source, ({ loaded, total }) => onBytes({ what: `Reading ${name}`, done: loaded, total }), job.signal);
+        skipped.push(...(await this.#openParts(parts, listener, job)));
+      } catch (error) {
+        if (job.signal.aborted) throw error;
+        const { code, message } = failureOf(error);
+        // A broken instance does not get better by going on.
+        if (code === "internal") throw error;
+        listener.onProblem({ source: name, code, message, count: 1 });
+      }
+    }
+    await listener.onRows(this.#traces.rows.length, [], true);
+    return { rollouts: this.#traces.rows.length, skipped };
+  }
+
+  async openSpans(spans: unknown[], listener: OpenListener): Promise<{ rollouts: number; skipped: SkippedPart[] }> {
+    await init();
+    const bytes = await write(spans as SpanInput[], "otlp-proto");
+    return this.openTraces([{ kind: "file", name: "spans", blob: new Blob([bytes]) }], {}, listener);
+  }
+
+  #begin(add: boolean, listener: OpenListener): Job {
+    const job = this.#jobs.begin("traces");
+    this.#forget();
+    if (!add) this.#traces.clear();
+    this.#listener = listener;
+    return job;
+  }
+
+  /** What was found in other traces, or with other tokenizers. */
+  #forget(): void {
+    this.#jobs.stop("check");
+    this.#jobs.stop("search");
+    this.#search.clear();
+    this.#drift.clear();
+  }
+
+  async #openParts(parts: AsyncIterable<Part>, listener: OpenListener, job: Job): Promise<SkippedPart[]> {
+    const skipped: SkippedPart[] = [];
+    let hadBeginning = false;
+    for await (const { body, isBeginning } of parts) {
+      listener.onProgress({ what: `Opening ${body.name}`, done: 0 });
+      let opened: Awaited<ReturnType<Traces["add"]>> | undefined;
+      try {
+        opened = await this.#traces.add(body, hadBeginning, job.signal);
+      } catch (error) {
+        // What is wrong with it, its whole will say.
+        if (!isBeginning || job.signal.aborted) throw error;
+      }
+      hadBeginning = isBeginning && opened !== undefined;
+      if (!opened) continue;
+      await this.#tellRows(listener, opened.from, false, job);
+      if (isBeginning) continue;
+      skipped.push(...opened.skipped);
+      for (const problem of problemsOf(body.name, opened.skipped)) listener.onProblem(problem);
+    }
+    return skipped;
+  }
+
+  /** One batch after the other, each when the page has taken in the one before. */
+  async #tellRows(listener: OpenListener, from: number, isComplete: boolean, job: Job): Promise<void> {
+    const { rows } = this.#traces;
+    for (let start = from; start === from || start < rows.length; start += ROWS) {
+      job.signal.throwIfAborted();
+      const end = Math.min(start + ROWS, rows.length);
+      await listener.onRows(start, rows.slice(start, end), isComplete && end === rows.length);
+    }
+  }
+
+  async cancel(what: JobName): Promise<void> {
+    this.#jobs.stop(what);
+  }
+
+  async checkAll(onRows: (rows: Row[], done: number, total: number) => void): Promise<void> {
+    const job = this.#jobs.begin("check");
+    const { rows } = this.#traces;
+    let batch: Row[] = [];
+    let told = performance.now();
+    for (let at = 0; at < rows.length; at++) {
+      await job.breathe();
+      if (!rows[at].findings) batch.push(this.#traces.check(at));
+      if (batch.length < ROWS && at + 1 < rows.length && performance.now() - told < MILLIS) continue;
+      await onRows(batch, at + 1, rows.length);
+      batch = [];
+      told = performance.now();
+    }
+  }
+
+  async rollout(at: number): Promise<RolloutDetail> {
+    return detailOf(this.#traces, at);
+  }
+
+  async tokens(at: number, call: number): Promise<CallTokens> {
+    const tokens = tokensOf(this.#traces, this.#tokenizers, at, call);
+    const { ids, ends, flags, lines, numbers } = tokens;
+    return transfer(tokens, [ids, ends, flags, lines, ...numbers.map(({ values }) => values)].map(({ buffer }) => buffer as ArrayBuffer));
+  }
+
+  async bytes(at: number, ids: Uint32Array): Promise<Uint8Array[]> {
+    const tokenizer = this.#tokenizers.of(this.#traces.rollout(at).tokenizer);
+    return Array.from(ids, (id) => tokenizer?.tokenText(id).bytes ?? new Uint8Array());
+  }
+
+  async raw(at: number, call: number): Promise<string> {
+    const { reader, local } = this.#traces.place(at);
+    return indentJson(spanJson(reader.span(local, call)));
+  }
+
+  async drift(at: number, onProgress: OnProgress): Promise<Finding[]> {
+    return this.#drift.of(at, throttledProgress(onProgress));
+  }
+
+  search(query: Query, options: { rollout?: number; limit: number }, onHits: (hits: Hit[], done: number, total: number) => void): Promise<{ hits: number; isWhole: boolean }> {
+    return this.#search.run(query, options, this.#jobs.begin("search"), onHits);
+  }
+
+  async enriched(onProgress: OnProgress): Promise<{ name: string; blob: Blob }[]> {
+    const enricher = new Enricher(this.#tokenizers.byPattern, { limits: { bodyBytes: 2 ** 30 } });
+    const { bodies } = this.#traces;
+    try {
+      return bodies.map((body, i) => {
+        onProgress({ what: `Decoding ${body.name}`, done: i, total: bodies.length });
+        return { name: enrichedName(body), blob: new Blob([enricher.enrichBody(body.bytes, { contentType: body.contentType, url: body.url ?? body.name }).body]) };
+      });
+    } finally {
+      enricher.free();
+    }
+  }
+}
+
+/** `calls.jsonl.gz` becomes `calls.text.jsonl`. */
+function enrichedName({ name }: Body): string {
+  const [, stem, extension = ".jsonl"] = /^(.*?)(\.\w+)?$/s.exec(name.replace(/\.gz$/, ""))!;
+  return `${stem.replaceAll("/", "-")}.text${extension}`;
+}
+
+function throttledProgress(onProgress: OnProgress): OnProgress {
+  return throttled(onProgress, ({ done, total }) => done === total);
+}

@@ -1,0 +1,143 @@
+/** Where traces come from, as bodies: files, addresses, MLflow, Trackio. */
+import { fetchResponse, readChunks, type Progress } from "token2text/source";
+import type { Source } from "./contract.js";
+import { failure } from "./errors.js";
+import type { Body } from "./reader.js";
+
+/** A body, or only its first whole lines: what comes next is then the whole. */
+export interface Part {
+  body: Body;
+  isBeginning: boolean;
+}
+export type OnBytes = (progress: Progress) => void;
+
+/** Bytes of a file, or of an answer, at most. */
+const LIMIT = 2 ** 30;
+/** JSON lines are first opened up to here; where no line ends by then, to twice as far, and so on. */
+const BEGINNING = 1 << 18;
+/** A file of less is opened at once. */
+const LEAST_FOR_BEGINNING = 2 << 20;
+/** Somebody waits, and can ask again. */
+const RETRY = { attempts: 2, initialBackoffMillis: 500 };
+/** Of a server's traces so many are one body, so that the first are seen early. */
+const TRACES = 50;
+
+/** Reads a source part by part. */
+export function partsOf(source: Source, onBytes: OnBytes, signal: AbortSignal): AsyncGenerator<Part> {
+  switch (source.kind) {
+    case "file":
+      return fileParts({ name: source.name }, source.blob, source.blob.size, onBytes, signal);
+    case "url":
+      return addressParts(source.name, source.url, onBytes, signal);
+    case "mlflow":
+      return mlflowParts(source, onBytes, signal);
+    case "trackio":
+      return trackioParts(source, onBytes, signal);
+    case "kept":
+      throw failure("invalid_options", "A kept tokenizer is no trace");
+  }
+}
+
+/** A file, or what is at an address, as it is. */
+export async function blobOf(source: Source, onBytes: OnBytes, signal: AbortSignal): Promise<Blob> {
+  if (source.kind === "file") return source.blob;
+  if (source.kind !== "url") throw failure("invalid_options", "A tokenizer comes from a file or an address");
+  const response = await fetchResponse(new Request(source.url, { signal }), "tokenizer", signal);
+  const chunks: BlobPart[] = [];
+  for await (const chunk of readChunks(response, { what: "tokenizer", limit: LIMIT, onProgress: onBytes, signal }, true)) chunks.push(chunk as BlobPart);
+  return new Blob(chunks);
+}
+
+/** What names a source to the user, and its rows in links. */
+export function sourceName(source: Source): string {
+  if ("name" in source) return source.name;
+  return source.kind === "mlflow" ? `MLflow ${source.experiment}` : `Trackio ${source.project}${source.run ? ` ${source.run}` : ""}`;
+}
+
+async function* addressParts(name: string, url: string, onBytes: OnBytes, signal: AbortSignal): AsyncGenerator<Part> {
+  const response = await fetchResponse(new Request(url, { signal }), "trace", signal);
+  const contentType = response.headers.get("content-type") ?? undefined;
+  const size = Number(response.headers.get("content-length")) || Infinity;
+  yield* fileParts({ name, contentType, url: response.url || url }, response, size, onBytes, signal);
+}
+
+async function* fileParts(facts: Omit<Body, "bytes">, source: Blob | Response, size: number, onProgress: OnBytes, signal: AbortSignal): AsyncGenerator<Part> {
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  let next = size < LEAST_FOR_BEGINNING ? Infinity : BEGINNING;
+  for await (const chunk of readChunks(source, { what: "trace", limit: LIMIT, onProgress, signal }, true)) {
+    chunks.push(chunk);
+    length += chunk.length;
+    if (length < next) continue;
+    const beginning = wholeLines(joined(chunks, length));
+    next = beginning ? Infinity : 2 * length;
+    if (beginning) yield { body: { ...facts, bytes: beginning }, isBeginning: true };
+  }
+  yield { body: { ...facts, bytes: joined(chunks, length) }, isBeginning: false };
+}
+
+/** The first lines of JSON lines; nothing of anything else. */
+export function wholeLines(bytes: Uint8Array): Uint8Array | undefined {
+  // A document that is indented, or a list, has no line that ends in `}` before one that begins with `{`.
+  const text = new TextDecoder("latin1").decode(bytes);
+  return /^\s*\{/.test(text) && /\}\r?\n\{/.test(text) ? bytes.subarray(0, text.lastIndexOf("\n") + 1) : undefined;
+}
+
+async function* mlflowParts(source: Source & { kind: "mlflow" }, onBytes: OnBytes, signal: AbortSignal): AsyncGenerator<Part> {
+  const { url, experiment, filter, limit } = source;
+  const named = /^\d+$/.test(experiment) ? { experimentId: experiment } : { experiment };
+  // Fetched when somebody needs it.
+  const { MlflowReader } = await import("token2text/exporters/mlflow-reader");
+  const reader = new MlflowReader({ url, ...named, signal, retry: RETRY });
+  const name = sourceName(source);
+  const bodies: Uint8Array[] = [];
+  const infos: unknown[] = [];
+  let loaded = 0;
+  const part = (): Part => {
+    const traceInfos = new TextEncoder().encode(JSON.stringify({ traces: infos.splice(0) }));
+    return { body: { name, bytes: inLines(bodies.splice(0)), traceInfos }, isBeginning: false };
+  };
+  for await (const info of reader.search({ filter, limit })) {
+    const spans = await reader.spans(info.trace_id);
+    bodies.push(spans);
+    infos.push(info);
+    onBytes({ loaded: (loaded += spans.length) });
+    if (bodies.length === TRACES) yield part();
+  }
+  if (bodies.length > 0) yield part();
+}
+
+async function* trackioParts(source: Source & { kind: "trackio" }, onBytes: OnBytes, signal: AbortSignal): AsyncGenerator<Part> {
+  const { url, project, run } = source;
+  const { TrackioReader } = await import("token2text/exporters/trackio-reader");
+  const reader = new TrackioReader({ url, signal });
+  const runs = (await reader.runs(project)).filter(({ id, name }) => run === undefined || run === name || run === id);
+  if (runs.length === 0) throw failure("refused", `Trackio at ${url} has no ${run === undefined ? `project "${project}" with runs` : `run "${run}" in the project "${project}"`}`);
+  let loaded = 0;
+  for (const { id, name: runName } of runs) {
+    const { total } = await reader.traceSteps({ project, runId: id });
+    for (let offset = 0; offset < total; offset += TRACES) {
+      const bytes = await reader.traces({ project, runId: id, limit: TRACES, offset });
+      onBytes({ loaded: (loaded += bytes.length) });
+      const name = runs.length > 1 ? `${sourceName(source)} ${runName}` : sourceName(source);
+      yield { body: { name, bytes }, isBeginning: false };
+    }
+  }
+}
+
+/** Documents as JSON lines: line feeds between the values of a document are only space. */
+function inLines(documents: Uint8Array[]): Uint8Array {
+  const lines = documents.flatMap((document) => [document.map((byte) => (byte === 10 || byte === 13 ? 32 : byte)), Uint8Array.of(10)]);
+  return joined(lines, lines.reduce((length, line) => length + line.length, 0));
+}
+
+function joined(chunks: Uint8Array[], length: number): Uint8Array {
+  if (chunks.length === 1) return chunks[0];
+  const bytes = new Uint8Array(length);
+  let at = 0;
+  for (const chunk of chunks) {
+    bytes.set(chunk, at);
+    at += chunk.length;
+  }
+  return bytes;
+}

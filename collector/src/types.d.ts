@@ -43,6 +43,8 @@ export interface Configuration {
   relays: RelayTarget[];
   /** Whether traces get their texts when they are read through a relay. */
   enrichReads: boolean;
+  /** Whether relays serve the viewer under /token2text/. */
+  viewer: boolean;
   receive?: Address;
   exports: ExportTarget[];
   /** The share of samples that are decoded by relays and exported after receiving: above 0, at most 1. */

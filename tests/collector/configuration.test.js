@@ -58,6 +58,7 @@ describe("what is given", () => {
     messages: ["false", (c) => c.enrichment.messages, false],
     relay: ["trackio=[::1]:7861,https://host/base/", (c) => c.relays, [{ backend: "trackio", listen: { host: "::1", port: 7861 }, upstream: new URL("https://host/base") }]],
     "enrich-reads": ["true", (c) => c.enrichReads, true],
+    viewer: ["true", (c) => c.viewer, true],
     sample: ["12.5%", (c) => c.sample, 0.125],
     workers: ["3", (c) => c.workers, 3],
     "enrich-timeout": ["1.5s", (c) => c.limits.enrichMillis, 1500],

@@ -10,6 +10,7 @@ export const DEFAULTS = {
   enrichment: { existing: "keep", skipSpecialTokens: false, ids: "keep", messages: true },
   relays: [],
   enrichReads: false,
+  viewer: false,
   exports: [],
   sample: 1,
   // One core is left to the thread that passes requests on.

@@ -68,6 +68,10 @@ export const optionsOf = (env) => [
     help: "also write texts into traces that are read through a relay; what is stored stays as it is",
   },
   {
+    name: "viewer", kind: yesOrNo, into: "viewer", group: "Relay",
+    help: "show token2text's viewer at the address of each relay under /token2text/, with these tokenizers open",
+  },
+  {
     name: "receive", kind: address, into: "receive", group: "Receiver",
     help: "take OTLP over HTTP here, decode it and export it",
   },

@@ -5,6 +5,7 @@ import { isAllowedHost } from "../operations/access.js";
 import { Conduit, MOST_HEADER_BYTES } from "./conduit.js";
 import { Exchange } from "./exchange.js";
 import { routeOf } from "./routes.js";
+import { createViewer } from "./viewer.js";
 
 /** @typedef {import("../types.js").Context} Context */
 /** @typedef {import("../types.js").Listener} Listener */
@@ -25,6 +26,7 @@ export async function startRelay(context, { backend, listen, upstream }) {
   const name = `relay ${backend}`;
   const log = context.log.child({ listener: name });
   const address = { ...listen };
+  const viewer = configuration.viewer ? createViewer(configuration) : undefined;
   /** @type {Map<import("node:net").Socket, Conduit>} */
   const conduits = new Map();
   /** Codes of warnings that were told once: one body is seldom alone in it. @type {Set<string>} */
@@ -45,7 +47,8 @@ export async function startRelay(context, { backend, listen, upstream }) {
     conduit.run(async () => {
       const refusal = refusalOf(request, address, configuration.access.hosts);
       const exchange = new Exchange({ context, listener: name, upstream, conduit, request, response, route });
-      const status = refusal ? await refuse(response, refusal) : await exchange.run();
+      const page = viewer?.owns(method, path) ? viewer : undefined;
+      const status = refusal ? await refuse(response, refusal) : await (page?.answer(request, response, path) ?? exchange.run());
       const seconds = (performance.now() - started) / 1000;
       metrics.answered({ listener: name, status }, seconds);
       const { outcome, warnings } = exchange.said;

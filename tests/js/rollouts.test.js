@@ -1,4 +1,4 @@
-/** `readRollouts` and `token2text check`; what they find is tested on planted faults in Rust (tests/check.rs). */
+/** `readRollouts` and `token2text check`; what they find is tested on planted faults in Rust (tests/rollouts). */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

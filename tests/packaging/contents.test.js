@@ -15,9 +15,13 @@ const manifest = JSON.parse(readFileSync(join(installed, "package.json"), "utf8"
 /** The subpaths, as users write them. @type {string[]} */
 const entries = Object.keys(manifest.exports).map((subpath) => join("token2text", subpath));
 
+/** The viewer's page, its list of files, and its sample. */
+const VIEWER = ["viewer.html", "viewer.css", "viewer-files.json", "sample/README.md", "sample/rollouts.jsonl", "sample/tokenizer.t2t"];
+
 test("the package has its files and nothing else", () => {
-  for (const path of ["README.md", "LICENSE", "bin/token2text.js"]) assert.ok(paths.includes(path), path);
-  for (const path of paths) assert.match(path, /^(exporters\/)?[\w-]+\.(js|d\.ts|wasm)$|^(cli|bin)\/[\w-]+\.js$|^package\.json$|^README\.md$|^LICENSE$/);
+  const known = ["README.md", "LICENSE", "package.json", ...VIEWER];
+  for (const path of [...known, "bin/token2text.js", "viewer.js", "viewer.d.ts", "viewer-engine.js"]) assert.ok(paths.includes(path), path);
+  for (const path of paths.filter((path) => !known.includes(path))) assert.match(path, /^(exporters\/)?[\w-]+\.(js|d\.ts|wasm)$|^(cli|bin)\/[\w-]+\.js$/);
 });
 
 test("package.json names only files that exist, and no dependency", () => {
@@ -29,7 +33,7 @@ test("package.json names only files that exist, and no dependency", () => {
 });
 
 test("every promised way in is there", () => {
-  const promised = ["token2text", "token2text/cache", "token2text/inline", "token2text/worker", "token2text/worker-host"];
+  const promised = ["token2text", "token2text/cache", "token2text/inline", "token2text/viewer", "token2text/viewer-files", "token2text/worker", "token2text/worker-host"];
   const exporters = ["mlflow", "otlp", "trackio"].map((name) => `token2text/exporters/${name}`);
   const files = ["token2text/slim_bg.wasm", "token2text/general_bg.wasm", "token2text/spans_bg.wasm", "token2text/package.json"];
   assert.deepEqual(entries.toSorted(), [...promised, ...exporters, ...files].toSorted());

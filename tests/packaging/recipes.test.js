@@ -38,6 +38,7 @@ const RECIPES = {
   "Tokenizers that stay in the browser": { page: "." },
   "Spans as plain data": {},
   "What is wrong with a rollout?": {},
+  "Many rollouts, one by one": {},
   Bun: {},
   Deno: {},
   "Cloudflare Workers": { tokenizer: "assets/tokenizer.json", servers: { "npx workerd serve config.capnp": { url: "http://127.0.0.1:8787" } } },

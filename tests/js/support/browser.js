@@ -18,11 +18,11 @@ const ARGS = [
  * Runs the task with a fresh page, and fails if the page had an error of its own.
  *
  * @template T
- * @param {import("playwright-core").BrowserContextOptions} options
+ * @param {import("playwright-core").BrowserContextOptions & { ignored?: RegExp }} options `ignored`: errors that are none.
  * @param {(page: import("playwright-core").Page) => Promise<T>} task
  * @returns {Promise<T>}
  */
-export async function withPage(options, task) {
+export async function withPage({ ignored, ...options }, task) {
   const profile = mkdtempSync(join(tmpdir(), "token2text-"));
   const context = await chromium.launchPersistentContext(profile, {
     executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium",
@@ -37,7 +37,7 @@ export async function withPage(options, task) {
     page.on("console", (message) => {
       const { url } = message.location();
       // Browsers ask for an icon by themselves.
-      if (message.type() === "error" && !url.endsWith("/favicon.ico")) errors.push(`${message.text()} (${url})`);
+      if (message.type() === "error" && !url.endsWith("/favicon.ico") && !ignored?.test(message.text())) errors.push(`${message.text()} (${url})`);
     });
     const result = await task(page);
     if (errors.length > 0) throw new Error(`the page had errors: ${errors.join("; ")}`);

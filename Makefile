@@ -151,12 +151,9 @@ test-native: fetch-tokenizers ## native tests with the general engine
 	cargo test --locked
 	$(call done,native tests)
 
-# What tokenizers do depends on the engine; what is found in bodies, and how texts are put there, does not.
-SLIM_TESTS := --lib $(addprefix --test ,captures encode fuzz_seeds models oracle pieces records stream tokenizer)
-
 .PHONY: test-native-slim
-test-native-slim: fetch-tokenizers ## native tests of tokenizers without it
-	cargo test --locked --no-default-features $(SLIM_TESTS)
+test-native-slim: fetch-tokenizers ## native tests without it
+	cargo test --locked --no-default-features
 	$(call done,native tests without the general engine)
 
 .PHONY: doc

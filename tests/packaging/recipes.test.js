@@ -52,8 +52,8 @@ const RECIPES = {
 };
 /** What every page of a recipe shows. */
 const TEXT = "Hello, world!";
-/** Recipes with a server of their own; tests/integration runs them. */
-const ELSEWHERE = ["MLflow", "OTLP", "Trackio"];
+/** Recipes with a server of their own; tests/integration runs them, and tests/collector that of OpenTelemetry. */
+const ELSEWHERE = ["MLflow", "OTLP", "OpenTelemetry", "Trackio"];
 /** Languages whose blocks are to read. */
 const READING = ["http"];
 

@@ -229,6 +229,12 @@ test-viewer: build tools-viewer fetch-tokenizers ## the viewer in Chromium and F
 	node tests/viewer/run.js
 	$(call done,viewer tests)
 
+.PHONY: test-phoenix
+test-phoenix: build fetch-tokenizers ## the preset for Phoenix against its server, which takes a minute to install; not in `make test`
+	@scripts/venv.sh phoenix > /dev/null
+	node tests/phoenix/run.js
+	$(call done,Phoenix tests)
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZ_SECONDS (120); needs a nightly compiler and cargo-fuzz
 	scripts/fuzz.sh

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Makes .cache/venv-<name> from tests/oracle/requirements-<name>.txt, tests/<name>/requirements.txt or <name>/requirements.txt,
 # or leaves it when it is up to date; prints its python.
-#     scripts/venv.sh oracle | transformers4 | transformers5 | otlp | otel | write | prometheus | integration | trackio | collector | benches
+#     scripts/venv.sh oracle | transformers4 | transformers5 | otlp | otel | write | prometheus | integration | trackio | collector | phoenix | benches
 # Options of pip stand in a line `# pip: ...` of the file.
 set -euo pipefail
 cd "$(dirname "$0")/.."

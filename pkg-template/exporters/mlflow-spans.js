@@ -216,7 +216,12 @@ export function toStored(message) {
 
 /** The attributes with these names of a message of OTLP. @param {Uint8Array} message @param {readonly string[]} names */
 export function readAttributes(message, names) {
-  const keyValues = byNumber(message)(SPAN.attributes).filter(({ bytes }) => names.includes(decoded(byNumber(bytes)(1)[0])));
+  return attributesWhere(message, (name) => names.includes(name));
+}
+
+/** Those whose names are wanted. @param {Uint8Array} message @param {(name: string) => boolean} isWanted */
+export function attributesWhere(message, isWanted) {
+  const keyValues = byNumber(message)(SPAN.attributes).filter(({ bytes }) => isWanted(decoded(byNumber(bytes)(1)[0])));
   return new Map(attributesOf(keyValues));
 }
 

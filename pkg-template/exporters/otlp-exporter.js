@@ -5,6 +5,9 @@ import { failure, request } from "./http.js";
 import { partialSuccess, statusMessage } from "./otlp-answer.js";
 import { JSON_TYPE, PROTOBUF, otlpBody } from "./otlp-body.js";
 import { toProtobuf } from "./otlp-json.js";
+import { joinSpans, splitSpans } from "./otlp-request.js";
+import { withResource } from "./otlp-resource.js";
+import { CONVENTIONS, shownAs } from "./otlp-shown.js";
 
 /** @typedef {import("./http.js").Retryable} Retryable */
 /** @typedef {import("./http.js").Failure} Failure */
@@ -14,8 +17,12 @@ import { toProtobuf } from "./otlp-json.js";
  *   with that already. It may hold a name and a password.
  * @property {Record<string, string>} [headers] Sent with every request, as in `OTEL_EXPORTER_OTLP_HEADERS`.
  * @property {string} [token] Sent as a bearer token.
- * @property {"given" | "protobuf"} [encoding] `"protobuf"`: requests in JSON are sent as protocol buffers, for servers that take nothing
- *   else. Default: `"given"`.
+ * @property {"protobuf" | "given"} [encoding] `"given"`: requests in JSON are sent as they are. Default: `"protobuf"`, which every server
+ *   takes.
+ * @property {import("./otlp-shown.js").ConventionName} [shownAs] Spans whose inputs and output stand elsewhere, with the texts of an Enricher if
+ *   there are any, are sent with a copy of them under the names that a backend shows: `"openinference"`: `input.value`, `output.value`,
+ *   `openinference.span.kind`; `"langsmith"`: `gen_ai.prompt`, `gen_ai.completion`, `langsmith.span.kind`. What a span has by such a name stays.
+ * @property {Record<string, string>} [resource] Attributes of what spans ran on, which are sent where it has none of the name.
  * @property {boolean} [gzip] Compresses bodies of 1 KiB and more. Default: false.
  * @property {number} [timeoutMillis] For one request, in milliseconds. Default: 30,000.
  * @property {typeof globalThis.fetch} [fetch] Another fetch, with a proxy for example.
@@ -29,7 +36,7 @@ import { toProtobuf } from "./otlp-json.js";
  */
 
 const PATH = "/v1/traces";
-const OPTIONS = ["url", "headers", "token", "encoding", "gzip", "timeoutMillis", "fetch", "signal"];
+const OPTIONS = ["url", "headers", "token", "encoding", "shownAs", "resource", "gzip", "timeoutMillis", "fetch", "signal"];
 /** The only ones that may be tried again (https://opentelemetry.io/docs/specs/otlp/#retryable-response-codes). */
 const RETRYABLE_STATUSES = [429, 502, 503, 504];
 
@@ -51,9 +58,8 @@ export class OtlpExporter {
   constructor(options) {
     const { url, headers, token, ...more } = checkOptions(options, OPTIONS, "new OtlpExporter");
     const address = parseAddress(url);
-    if (!["given", "protobuf"].includes(more.encoding ?? "given")) {
-      throw new Token2TextError("invalid_options", `encoding is "given" or "protobuf", not \`${more.encoding}\``);
-    }
+    checkChoice("encoding", more.encoding, ["protobuf", "given"]);
+    checkChoice("shownAs", more.shownAs, Object.keys(CONVENTIONS));
     this.#headers = { ...authorization(address, token), ...headers };
     address.username = address.password = "";
     this.#url = address;
@@ -61,17 +67,21 @@ export class OtlpExporter {
   }
 
   /**
-   * Sends an OTLP request (not compressed) as it is, or spans as `read` gives them, as protocol buffers. Never throws.
+   * Sends an OTLP request (not compressed), or spans as `read` gives them, in protocol buffers. Never throws. A request in protocol buffers is
+   * sent as it is if nothing is to be added by `shownAs` or `resource`.
    *
    * @param {Uint8Array | ArrayBuffer | import("./body.js").Spans} given
    * @param {import("./otlp-body.js").Origin} [origin]
    * @returns {Promise<OtlpResult>}
    */
   async export(given, origin) {
+    const { encoding, ...options } = this.#options;
+    const hasAdditions = options.shownAs !== undefined || options.resource !== undefined;
     try {
       const { body, contentType } = await otlpBody(given, origin);
-      const isToBeConverted = contentType === JSON_TYPE && this.#options.encoding === "protobuf";
-      return await (isToBeConverted ? this.#send(toProtobuf(body), PROTOBUF) : this.#send(body, contentType));
+      if (contentType === JSON_TYPE && encoding === "given" && !hasAdditions) return await this.#send(body, contentType);
+      const protobuf = contentType === JSON_TYPE ? toProtobuf(body) : body;
+      return await this.#send(hasAdditions ? withAdditions(protobuf, options) : protobuf, PROTOBUF);
     } catch (error) {
       const { code, message } = asToken2TextError(error);
       return failure(code, message, error);
@@ -94,6 +104,19 @@ export class OtlpExporter {
     const refusal = `${this.#url.href} rejected ${rejectedSpans} spans${message === "" ? "" : `: ${message}`}`;
     return { ...failure("refused", refusal), httpStatus: result.httpStatus, rejectedSpans };
   }
+}
+
+/** @param {Uint8Array} body @param {Pick<OtlpOptions, "shownAs" | "resource">} options */
+function withAdditions(body, { shownAs: convention, resource }) {
+  const spans = splitSpans(body);
+  const named = convention === undefined ? spans : shownAs(spans, convention);
+  return joinSpans(resource === undefined ? named : withResource(named, resource));
+}
+
+/** @param {string} option @param {unknown} value @param {string[]} choices */
+function checkChoice(option, value, choices) {
+  if (value === undefined || choices.includes(String(value))) return;
+  throw new Token2TextError("invalid_options", `${option} is ${choices.map((choice) => `"${choice}"`).join(" or ")}, not \`${value}\``);
 }
 
 /** @param {unknown} url */

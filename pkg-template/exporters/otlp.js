@@ -2,6 +2,8 @@
 export { Token2TextError } from "../errors.js";
 export { withRetry } from "./http.js";
 export { OtlpExporter } from "./otlp-exporter.js";
+export { preset } from "./otlp-presets.js";
 
 /** @typedef {import("./otlp-exporter.js").OtlpOptions} OtlpOptions */
 /** @typedef {import("./otlp-exporter.js").OtlpResult} OtlpResult */
+/** @typedef {import("./otlp-presets.js").Presets} Presets */

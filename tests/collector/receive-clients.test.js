@@ -4,7 +4,8 @@ import { after, before, test } from "node:test";
 import { PythonClient, mlflowServer } from "../integration/support/mlflow.js";
 import { rotelServer } from "../integration/support/rotel.js";
 import { Trackio } from "../integration/support/trackio.js";
-import { Tokenizer } from "../../pkg/node.js";
+import { Tokenizer, read, write } from "../../pkg/node.js";
+import { OtlpExporter } from "../../pkg/exporters/otlp-node.js";
 import { anywhere, startCollector, tokenizerFile } from "./support/collector.js";
 import { Gate } from "./support/gate.js";
 import { sendByJs, sendByPython } from "./support/otel.js";
@@ -133,5 +134,10 @@ test("what exporters tell of busy and failing backends, and of partial successes
     assert.equal(isSent, true);
     assert.match(logged.join("\n"), /has not stored 1 of 2 spans: .*trouble/);
     assert.match(logged.join("\n"), /rejectedSpans\\?":"?1/);
+  }
+  // Our own exporter, in either encoding.
+  for (const encoding of /** @type {const} */ (["protobuf", "given"])) {
+    const result = await new OtlpExporter({ url: to, encoding }).export(await write(await read(new TextEncoder().encode(`[${outputs},${outputs}]`)), "otlp-json"));
+    assert.deepEqual([result.status, "rejectedSpans" in result && result.rejectedSpans], ["failure", 1]);
   }
 });

@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { read, write } from "../../pkg/node.js";
 import { toProtobuf } from "../../pkg/exporters/otlp-json.js";
-import { OtlpExporter } from "../../pkg/exporters/otlp-node.js";
+import { OtlpExporter, preset } from "../../pkg/exporters/otlp-node.js";
 import { byteIds, byteLevel, jsonBytes } from "../js/support/tokenizers.js";
 import { readCommands, readSections } from "../packaging/support/readme.js";
 import { freshId, request } from "./support/fixtures.js";
@@ -48,8 +48,28 @@ test("protocol buffers, JSON, spans and gzip reach the server", async () => {
   for (const text of ["as protocol buffers", "as spans", "as JSON", "in gzip!!!"]) await printed(text);
 });
 
+test("requests in JSON reach it in either encoding, with gzip and without", async () => {
+  for (const encoding of /** @type {const} */ (["given", "protobuf"])) {
+    for (const gzip of [false, true]) {
+      const text = `JSON ${encoding} ${gzip}${"!".repeat(2000)}`;
+      const json = await write(await read(body(JSON.stringify(text))), "otlp-json");
+      assert.deepEqual(await new OtlpExporter({ url: server.url, encoding, gzip }).export(json), { status: "success" });
+      await printed(`JSON ${encoding} ${gzip}!!`);
+    }
+  }
+});
+
+test("presets of collectors reach one, and what is added arrives", async () => {
+  for (const options of [preset("jaeger", { url: server.url }), preset("tempo", { url: server.url, tenant: "me" }), preset("signoz", { url: server.url })]) {
+    assert.deepEqual(await new OtlpExporter(options).export(body('"by a preset"')), { status: "success" });
+  }
+  const exporter = new OtlpExporter({ ...preset("phoenix", { url: server.url, project: "my project" }), url: server.url });
+  assert.deepEqual(await exporter.export(body('"shown by its name"')), { status: "success" });
+  for (const text of ["by a preset", "openinference.project.name", "my project", "output.value"]) await printed(text);
+});
+
 test("what the server does not take is a failure, and one that is not there can be tried again", async () => {
-  const exporter = new OtlpExporter({ url: server.url });
+  const exporter = new OtlpExporter({ url: server.url, encoding: "given" });
   const broken = await exporter.export(new TextEncoder().encode('{"resourc'));
   assert.deepEqual([broken.status, "error" in broken && broken.error.code], ["failure", "refused"]);
   const elsewhere = await new OtlpExporter({ url: `${server.url}/elsewhere` }).export(body("[]"));
@@ -106,5 +126,6 @@ test("the recipe does what it says", async () => {
     }
   }
   assert.equal(commands, 1);
+  await promisify(execFile)(process.execPath, ["presets.mjs"], { cwd: folder });
   await printed("text of the recipe");
 });

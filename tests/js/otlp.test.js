@@ -1,9 +1,11 @@
 /** The exporter for OTLP: what it makes of addresses and answers. tests/integration has it with a real server. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { beforeEach, test } from "node:test";
 import { gunzipSync } from "node:zlib";
-import { OtlpExporter } from "../../pkg/exporters/otlp-node.js";
+import { OtlpExporter, preset } from "../../pkg/exporters/otlp-node.js";
+import { PRESET_NAMES } from "../../pkg/exporters/otlp-presets.js";
 import { listening } from "./support/server.js";
 
 const PROTOBUF = "application/x-protobuf";
@@ -55,9 +57,9 @@ test("an address that is none, and an unknown option, are mistakes", () => {
   assert.throws(() => new OtlpExporter(/** @type {any} */ ({ url, endpoint: url })), { code: "invalid_options" });
 });
 
-test("headers, tokens and passwords are sent; the encoding is that of the body", async () => {
+test("headers, tokens and passwords are sent; the encoding is that of the body if it is to be", async () => {
   await exported({ status: 200 }, { headers: { "x-scope-orgid": "me" }, token: "secret" });
-  await exported({ status: 200 }, { url: url.replace("//", "//name:pass%20word@") }, new TextEncoder().encode("{}"));
+  await exported({ status: 200 }, { url: url.replace("//", "//name:pass%20word@"), encoding: "given" }, new TextEncoder().encode("{}"));
   await exported({ status: 200 }, { headers: { authorization: "bare" }, gzip: true }, new Uint8Array(2000).fill(0x0a));
   const [first, second, third] = seen;
   assert.deepEqual([first.headers.authorization, first.headers["x-scope-orgid"], first.headers["content-type"]], ["Bearer secret", "me", PROTOBUF]);
@@ -66,8 +68,13 @@ test("headers, tokens and passwords are sent; the encoding is that of the body",
   assert.deepEqual(gunzipSync(third.body), Buffer.alloc(2000, 0x0a));
 });
 
+test("without a word, what is sent is protocol buffers", async () => {
+  await exported({ status: 200 }, {}, new TextEncoder().encode('{"resourceSpans":[{"schemaUrl":"a"}]}'));
+  assert.deepEqual([seen[0].headers["content-type"], seen[0].body.toString("hex")], [PROTOBUF, "0a031a0161"]);
+});
+
 test("the content type can be given, for a body that begins as the other encoding does", async () => {
-  await new OtlpExporter({ url }).export(new TextEncoder().encode('\n{"resourceSpans":[]}'), { contentType: "application/json" });
+  await new OtlpExporter({ url, encoding: "given" }).export(new TextEncoder().encode('\n{"resourceSpans":[]}'), { contentType: "application/json" });
   assert.equal(seen[0].headers["content-type"], "application/json");
 });
 
@@ -117,4 +124,60 @@ test("what is no request is told, not thrown", async () => {
     assert.deepEqual([result.status, "error" in result && result.error.code], ["failure", code]);
   }
   assert.deepEqual(seen, []);
+});
+
+/** What is given, the default address, and what is sent: the path, and headers. @type {{ [Name in keyof import("../../pkg/exporters/otlp.js").Presets]: [given: any, address: string, path: string, headers: Record<string, string>] }} */
+const PRESETS = {
+  langfuse: [
+    { publicKey: "pk-lf-1", secretKey: "sk-lf-2" },
+    "https://cloud.langfuse.com/api/public/otel",
+    "/api/public/otel/v1/traces",
+    { authorization: "Basic cGstbGYtMTpzay1sZi0y", "x-langfuse-ingestion-version": "4" },
+  ],
+  phoenix: [{ apiKey: "k" }, "http://127.0.0.1:6006", "/v1/traces", { authorization: "Bearer k" }],
+  langsmith: [{ apiKey: "k", project: "p" }, "https://api.smith.langchain.com/otel", "/otel/v1/traces", { "x-api-key": "k", "langsmith-project": "p" }],
+  logfire: [{ token: "t", region: "eu" }, "https://logfire-eu.pydantic.dev", "/v1/traces", { authorization: "t" }],
+  signoz: [{ ingestionKey: "k", region: "us" }, "https://ingest.us.signoz.cloud", "/v1/traces", { "signoz-ingestion-key": "k" }],
+  jaeger: [{}, "http://127.0.0.1:4318", "/v1/traces", {}],
+  tempo: [{ tenant: "me" }, "http://127.0.0.1:4318", "/v1/traces", { "x-scope-orgid": "me" }],
+  weave: [{ apiKey: "k", project: "e/p" }, "https://trace.wandb.ai/otel", "/otel/v1/traces", { "wandb-api-key": "k", project_id: "e/p" }],
+};
+
+for (const [name, [given, address, path, headers]] of Object.entries(PRESETS)) {
+  test(`the preset ${name}`, async () => {
+    const known = /** @type {"jaeger"} */ (name);
+    assert.equal(preset(known, given).url, address);
+    for (const at of [url, `${url}/`, url + path, url + path.replace("/v1/traces", "")]) {
+      const result = await new OtlpExporter(preset(known, { ...given, url: at })).export(new Uint8Array());
+      assert.equal(result.status, "success");
+    }
+    for (const request of seen) {
+      assert.deepEqual([request.path, request.headers["content-type"]], [path, PROTOBUF]);
+      for (const [header, value] of Object.entries(headers)) assert.equal(request.headers[header], value);
+    }
+    assert.equal(seen.length, 4);
+  });
+}
+
+test("presets tell what is missing, unknown or of another kind", () => {
+  for (const [name, given, words] of /** @type {[any, any, RegExp][]} */ ([
+    ["datadog", {}, /there is no preset "datadog"; there are langfuse, phoenix/],
+    ["constructor", {}, /there is no preset/],
+    ["langfuse", undefined, /the preset langfuse needs `publicKey`/],
+    ["langfuse", { publicKey: "a" }, /the preset langfuse needs `secretKey`/],
+    ["phoenix", { token: "a" }, /the preset phoenix has no option `token`; it has `apiKey`, `project`, `url`/],
+    ["logfire", { token: "" }, /`token` of the preset logfire is a text, not ""/],
+    ["tempo", { tenant: 5 }, /`tenant` of the preset tempo is a text, not 5/],
+    ["weave", { apiKey: "a", project: "p" }, /"entity\/project", not "p"/],
+  ])) {
+    assert.throws(() => preset(name, given), { code: "invalid_options", message: words });
+  }
+  assert.throws(() => new OtlpExporter(/** @type {any} */ ({ url, shownAs: "langfuse" })), { code: "invalid_options", message: /"openinference" or "langsmith"/ });
+  assert.throws(() => new OtlpExporter(/** @type {any} */ ({ url, encoding: "json" })), { code: "invalid_options" });
+});
+
+test("README's table has the presets", () => {
+  const readme = readFileSync(new URL("../../pkg/README.md", import.meta.url), "utf8");
+  assert.deepEqual(Array.from(readme.matchAll(/^\| `(\w+)` \|.*(?:from its documentation|against rotel|on 20\d\d-\d\d-\d\d).* \|$/gm), ([, name]) => name), PRESET_NAMES);
+  assert.deepEqual(Object.keys(PRESETS), PRESET_NAMES);
 });

@@ -29,7 +29,7 @@ const ABOUT_SPANS = 400;
 /** Makes the function that sends. @type {Record<Backend, (url: string, options: any) => (body: Body) => Promise<any>>} */
 const SENDERS = {
   otlp(url, { gzip = false, fetch, ...options }) {
-    const exporter = new OtlpExporter({ url, fetch: gzip ? compressing(fetch) : fetch, ...options });
+    const exporter = new OtlpExporter({ url, encoding: "given", fetch: gzip ? compressing(fetch) : fetch, ...options });
     return ({ body, contentType }) => exporter.export(body, { contentType });
   },
   weave(url, { project, token, headers, ...options }) {

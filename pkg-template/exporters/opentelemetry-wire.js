@@ -17,7 +17,7 @@ const BYTES = 2;
 /** A length is known when what it is of has been written. It is spelled with as many bytes as any can need. */
 const LENGTH_BYTES = 5;
 const VARINT_BYTES = 10;
-/** Values in each other that are written; more than 1,024 messages are not read, and an object takes three. */
+/** Values in each other that are written; more than 1,024 messages in each other are not read, and an object takes three. */
 const MAX_DEPTH = 256;
 
 const utf8 = new TextEncoder();
@@ -26,6 +26,8 @@ const utf8 = new TextEncoder();
 export class Message {
   #bytes = new Uint8Array(4096);
   #at = 0;
+  /** Lists and objects that are being written. @type {Set<object>} */
+  #open = new Set();
 
   /** A copy of what has been written. */
   bytes() {
@@ -51,31 +53,40 @@ export class Message {
   }
 
   /** A field for each of some attributes. @param {number} number @param {object} attributes */
-  attributes(number, attributes, depth = 0) {
+  attributes(number, attributes) {
     for (const [key, value] of Object.entries(attributes)) {
       this.message(number, () => {
         this.#text(KEY, key);
-        this.message(MEMBER, () => this.#value(value, depth));
+        this.message(MEMBER, () => this.#value(value));
       });
     }
   }
 
-  /** What OpenTelemetry's own exporters make of a value: of null and what they do not know, one without a field. @param {unknown} value @param {number} depth */
-  #value(value, depth) {
+  /**
+   * What OpenTelemetry's own exporters make of a value: of null and what they do not know, one without a field. What is in itself, which
+   * they cannot write, is none either.
+   *
+   * @param {unknown} value
+   */
+  #value(value) {
     if (typeof value === "string") this.#text(VALUE.string, value);
     else if (typeof value === "number") this.#number(value);
     else if (typeof value === "boolean") this.#integer(VALUE.bool, Number(value));
-    else if (typeof value !== "object" || value === null || depth === MAX_DEPTH) return;
+    else if (typeof value !== "object" || value === null || this.#open.has(value) || this.#open.size === MAX_DEPTH) return;
     else if (value instanceof Uint8Array) this.message(VALUE.bytes, () => this.raw(value));
-    else if (Array.isArray(value)) this.message(VALUE.array, () => this.#items(value, depth + 1));
-    else this.message(VALUE.object, () => this.attributes(ITEM, value, depth + 1));
+    else {
+      this.#open.add(value);
+      if (Array.isArray(value)) this.message(VALUE.array, () => this.#items(value));
+      else this.message(VALUE.object, () => this.attributes(ITEM, value));
+      this.#open.delete(value);
+    }
   }
 
-  /** @param {readonly unknown[]} items @param {number} depth */
-  #items(items, depth) {
+  /** @param {readonly unknown[]} items */
+  #items(items) {
     for (const item of items) {
       if (typeof item === "number" && item >= 0 && Number.isSafeInteger(item)) this.#id(item);
-      else this.message(ITEM, () => this.#value(item, depth));
+      else this.message(ITEM, () => this.#value(item));
     }
   }
 

@@ -151,6 +151,21 @@ test("a span beyond a limit, and one that throws, do not lose the others", () =>
   assert.deepEqual(told.map(({ span, error }) => [span, error?.code]), [[hostile, "internal"], [good, undefined], [large, "limit_exceeded"], [good, undefined]]);
 });
 
+test("values that are in themselves, or deep, end nothing", () => {
+  /** @type {any} */
+  const knot = { "mlflow.spanOutputs": RESULT };
+  Object.assign(knot, { one: [knot, knot], other: knot });
+  /** @type {any} */
+  let deep = 1;
+  for (let i = 0; i < 100_000; i++) deep = [deep];
+  for (const value of [knot, deep]) {
+    const span = Object.create(spanWith({}), { attributes: { value: { "mlflow.spanOutputs": RESULT, value } } });
+    const [copy] = exported([span]).passed;
+    assert.match(String(copy.attributes["mlflow.spanOutputs"]), /Hello/);
+    assert.equal(copy.attributes.value, value);
+  }
+});
+
 test("an Enricher that was freed loses no span", () => {
   const enricher = new Enricher(tokenizer);
   const spans = [spanWith({ "mlflow.spanOutputs": RESULT }), spanWith({ a: 1 })];

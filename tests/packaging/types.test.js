@@ -79,7 +79,7 @@ export async function use(tokenizer: Tokenizer, body: Uint8Array): Promise<strin
 new TrackioExporter({ url: "", token: "x" });
 `;
 
-const OTLP = `import { OtlpExporter, withRetry, type OtlpOptions, type OtlpResult } from "token2text/exporters/otlp";
+const OTLP = `import { OtlpExporter, preset, withRetry, type OtlpOptions, type OtlpResult, type Presets } from "token2text/exporters/otlp";
 const options: OtlpOptions = { url: new URL("http://127.0.0.1:4318"), headers: { "x-scope-orgid": "me" }, gzip: true };
 export async function use(body: Uint8Array): Promise<string> {
   const exporter = new OtlpExporter(options);
@@ -87,8 +87,12 @@ export async function use(body: Uint8Array): Promise<string> {
   if (result.status === "success") return result.warning ?? "";
   return result.status === "failure" ? \`\${result.rejectedSpans} of them: \${result.error.message}\` : String(result.retryAfterMs);
 }
+const keys: Presets["langfuse"] = { publicKey: "a", secretKey: "b" };
+export const backends: OtlpOptions[] = [preset("langfuse", keys), preset("jaeger"), { ...preset("phoenix", { project: "p" }), shownAs: "langsmith", resource: { a: "b" } }];
 // @ts-expect-error an unknown option
 new OtlpExporter({ url: "", endpoint: "x" });
+// @ts-expect-error the keys are missing
+preset("langfuse");
 `;
 
 const FLAGS = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2022,dom,esnext.disposable"];

@@ -78,11 +78,11 @@ const PRESETS = {
     headers: ({ ingestionKey }) => ({ "signoz-ingestion-key": ingestionKey }),
     gzip: true,
   },
-  // https://www.jaegertracing.io/docs/latest/apis: the receiver of OpenTelemetry's collector.
+  // OTLP's own port, by the receiver of OpenTelemetry's collector, as Tempo.
   jaeger: { needs: [], url: () => COLLECTOR, gzip: true },
-  // https://grafana.com/docs/tempo/latest/api_docs: the same; a header names the tenant.
+  // The header names the tenant where there are several.
   tempo: { needs: [], takes: ["tenant"], url: () => COLLECTOR, headers: ({ tenant }) => ({ "x-scope-orgid": tenant }), gzip: true },
-  // https://docs.wandb.ai/weave/guides/tracking/otel: it reads MLflow's attributes, and takes nothing but protocol buffers.
+  // W&B's docs of Weave: nothing but protocol buffers. Its converter in weave 0.53.12 reads MLflow's attributes.
   weave: {
     needs: ["apiKey", "project"],
     url: () => "https://trace.wandb.ai",

@@ -36,14 +36,14 @@ const KIND_SOURCES = ["openinference.span.kind", "mlflow.spanType", "gen_ai.oper
 
 /** @type {Record<ConventionName, Convention>} */
 export const CONVENTIONS = {
-  // https://arize-ai.github.io/openinference/spec/semantic_conventions.html
+  // As in openinference-semantic-conventions 0.1.42; Phoenix takes no other names for its input and output.
   openinference: {
     input: { value: "input.value", type: "input.mime_type" },
     output: { value: "output.value", type: "output.mime_type" },
     kind: "openinference.span.kind",
     kinds: Object.fromEntries(Object.values(KINDS).map((kind) => [kind, kind])),
   },
-  // https://docs.langchain.com/langsmith/trace-with-opentelemetry, which names the types of runs too
+  // https://docs.langchain.com/langsmith/trace-with-opentelemetry, which also names the types of runs.
   langsmith: {
     input: { value: "gen_ai.prompt" },
     output: { value: "gen_ai.completion" },

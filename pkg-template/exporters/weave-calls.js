@@ -15,16 +15,18 @@ import { elements, members } from "./json-text.js";
  * @typedef {{ characters: number, numbers: number }} Replaced
  */
 
-/** One of them tells that a body is one of Weave, as in the table of formats in README.md. Of a list its first element counts. */
+/** All of one line tell that a document is one of Weave, as in README's table of formats. Of a list its first element counts. */
 const SIGNS = [
-  ["batch", "op_name"],
-  ["batch", "req"],
-  ["calls", "op_name"],
-  ["start", "op_name"],
-  ["end", "ended_at"],
-  ["call", "op_name"],
-  ["op_name"],
+  ["batch/op_name"],
+  ["batch/mode", "batch/req"],
+  ["calls/op_name"],
+  ["start/op_name"],
+  ["end/project_id", "end/ended_at"],
+  ["call/op_name"],
+  ["op_name", "trace_id"],
 ];
+/** So many lines are looked at, for the first may be broken. */
+const MAX_LOOKED_AT = 10;
 /** What only the service says of a call. Its `summary.weave` is made anew whenever it is read. */
 const READ_ONLY = ["wb_user_id", "wb_username", "deleted_at", "expire_at", "storage_size_bytes", "total_storage_size_bytes"];
 const NEEDED = ["id", "trace_id", "op_name", "started_at", "ended_at"];
@@ -40,7 +42,7 @@ const OBJECTS = ["attributes", "inputs", "summary"];
  */
 export function callsOfBody(text, project, replaced) {
   const documents = documentsIn(text);
-  if (!isOfWeave(documents[0])) return undefined;
+  if (!documents.slice(0, MAX_LOOKED_AT).some(isOfWeave)) return undefined;
   return joined(documents.flatMap(partsOf)).map((part, index) => {
     try {
       if ("error" in part) throw part.error;
@@ -65,13 +67,20 @@ export function batchText(calls) {
 /** The string that a member is, if it is one. @param {Call} call @param {string} key @returns {string | undefined} */
 export function stringIn(call, key) {
   const text = call.get(key);
-  return text?.startsWith('"') ? JSON.parse(text) : undefined;
+  try {
+    return text?.startsWith('"') ? JSON.parse(text) : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 /** JSON lines one by one, or the whole text. @param {string} text */
 function documentsIn(text) {
   const lines = text.replace(/^\ufeff/, "").split("\n").filter((line) => line.trim() !== "");
-  return lines.length > 1 && lines.every((line) => line.startsWith("{")) && partsIn(lines[0]) ? lines : [lines.join("\n")];
+  const whole = lines.join("\n");
+  if (lines.length < 2 || !lines.every((line) => line.startsWith("{"))) return [whole];
+  // A document may have line breaks, and a line may be broken.
+  return partsIn(lines[0]) || !partsIn(whole) ? lines : [whole];
 }
 
 /** @param {string} text @returns {Call | undefined} */
@@ -91,7 +100,7 @@ export function membersOf(text) {
 /** @param {string} document */
 function isOfWeave(document) {
   const root = partsIn(document);
-  return root !== undefined && SIGNS.some((path) => has(root, path));
+  return root !== undefined && SIGNS.some((paths) => paths.every((path) => has(root, path.split("/"))));
 }
 
 /** @param {Call | undefined} object @param {string[]} path @returns {boolean} */
@@ -184,8 +193,12 @@ function withoutMember(text, key) {
 
 /** JSON text as Weave stores it. @param {string} text @param {Replaced} replaced */
 export function storableJson(text, replaced) {
-  const whole = text.replace(/[\ud800-\udfff]/gu, () => (replaced.characters++, "\ufffd"));
-  return finite(repair(whole, () => void replaced.characters++), () => void replaced.numbers++);
+  return finite(repair(storableText(text, replaced), () => void replaced.characters++), () => void replaced.numbers++);
+}
+
+/** Text without half characters. @param {string} text @param {Replaced} replaced */
+export function storableText(text, replaced) {
+  return text.replace(/[\ud800-\udfff]/gu, () => (replaced.characters++, "\ufffd"));
 }
 
 /** @param {string} what */

@@ -31,7 +31,7 @@ export class WeaveClient {
 
   /** @param {WeaveServer} server @throws {Token2TextError} `invalid_options` */
   constructor({ project, url = CLOUD, apiKey, headers, ...options }) {
-    if (!/^[^/\s]+\/[^/\s]+$/.test(String(project))) {
+    if (typeof project !== "string" || !/^[^/]+\/[^/]+$/.test(project)) {
       throw new Token2TextError("invalid_options", `\`project\` must be "entity/project", not ${JSON.stringify(project)}`);
     }
     const address = parseAddress(url);

@@ -22,7 +22,7 @@ import { Numeral, parseExact, stringifyExact } from "./exact-json.js";
  */
 
 /** A little less than the limit, for numbers that the server spells longer. */
-const MAX_STORED_BYTES = 3.5 * 1024 * 1024 - 4096;
+const MAX_BYTES = 3.5 * 1024 * 1024 - 4096;
 const COLUMNS = ["inputs", "output", "attributes", "summary"];
 /** A character of ours is at most as many bytes of the server's: `,` and a number of one digit and an exponent. */
 const MAX_BYTES_A_CHAR = 8;
@@ -39,13 +39,14 @@ const RANKS = { numbers: 0, ids: 1, text: 2 };
  * Makes a call small enough, in place.
  *
  * @param {Call} call
+ * @param {number} [limit] In bytes. Default: what Weave stores.
  * @returns {string[]} JSON Pointers into the call: what was left out or cut.
  * @throws {Token2TextError} `limit_exceeded`: that cannot be done. `invalid_body`
  */
-export function fit(call) {
+export function fit(call, limit = MAX_BYTES) {
   const texts = COLUMNS.map((column) => call.get(column) ?? "null");
-  if (texts.reduce((sum, text) => sum + text.length, 0) * MAX_BYTES_A_CHAR <= MAX_STORED_BYTES) return [];
-  let over = texts.reduce((sum, text) => sum + storedBytes(text), 0) - MAX_STORED_BYTES;
+  if (texts.reduce((sum, text) => sum + text.length, 0) * MAX_BYTES_A_CHAR <= limit) return [];
+  let over = texts.reduce((sum, text) => sum + storedBytes(text), 0) - limit;
   if (over <= 0) return [];
   const columns = new Map(COLUMNS.map((column, i) => [column, parseExact(texts[i])]));
   const candidates = candidatesIn(columns, "").sort((a, b) => a.rank - b.rank || b.bytes - a.bytes);

@@ -5,7 +5,7 @@ import { openRollouts } from "../rollouts.js";
 import { write } from "../write.js";
 import { memberText, members, textOf } from "./json-text.js";
 import { sha256 } from "./sha256.js";
-import { callText, listIn, membersOf, partsIn, storableJson } from "./weave-calls.js";
+import { callText, listIn, membersOf, partsIn, storableJson, storableText } from "./weave-calls.js";
 
 /** @typedef {import("./weave-calls.js").Call} Call */
 /** @typedef {import("./weave-calls.js").Item} Item */
@@ -83,22 +83,21 @@ async function brokenLines(bytes, origin) {
 /** What `write` would replace without a word. @param {Span} span @param {Replaced} replaced @returns {Span} */
 function storable(span, replaced) {
   if (typeof span !== "object" || span === null) return span;
-  const members = Object.entries(span).map(([key, value]) => [key, typeof value === "string" ? text(key, value) : value]);
+  const members = Object.entries(span).map(([key, value]) => {
+    const repaired = JSON_MEMBERS.includes(key) ? storableJson : storableText;
+    return [key, typeof value === "string" ? repaired(value, replaced) : value];
+  });
   return Object.fromEntries(members);
-
-  function text(/** @type {string} */ key, /** @type {string} */ value) {
-    if (JSON_MEMBERS.includes(key)) return storableJson(value, replaced);
-    return value.replace(/[\ud800-\udfff]/gu, () => (replaced.characters++, "\ufffd"));
-  }
 }
 
 /** Weave's calls have no events: they go where people look for what else is known. @param {Span} span @returns {Span} */
 function withEvents(span) {
   const { events, attributes } = span ?? {};
-  if (!events || !/^\s*\[\s*\S/.test(events) || /^\s*\[\s*\]\s*$/.test(events)) return span;
-  const object = attributes ? partsIn(attributes) : new Map();
-  if (!object || object.has("events")) return span;
-  return { ...span, attributes: callText(new Map([...object, ["events", events]])) };
+  const object = (attributes ?? "null").trim() === "null" ? new Map() : partsIn(attributes ?? "");
+  if (!object || !events || !/^\s*\[\s*[^\s\]]/.test(events)) return span;
+  let key = "events";
+  while (object.has(key)) key = `span_${key}`;
+  return { ...span, attributes: callText(new Map([...object, [key, events]])) };
 }
 
 /** @param {Span} span @returns {Span} */

@@ -16,7 +16,7 @@ import { batchText } from "./weave-calls.js";
 /** Calls around others that an exporter remembers; older ones are forgotten. */
 const MAX_REMEMBERED = 10_000;
 
-/** Counts the tokens of one export after the other: a call may come later than those in it. */
+/** Counts the tokens of one export after the other: a call may come later than those in it, as a span ends later. */
 export class UsageCounter {
   /** Calls that are around one with usage. @type {Set<string>} */
   #around = new Set();
@@ -118,19 +118,22 @@ async function holdersAndCopies(body, options) {
 /** @param {Span} span @param {SpanField[]} [known] @returns {Usage | undefined} */
 function usageOf({ path, model, fields }, known = []) {
   const own = fields.length > 0 ? fields : known;
-  const sums = { prompt: 0, completion: 0 };
-  for (const field of own) {
-    if (field.kind === "prompt") sums.prompt += field.ids.length;
-    // Ids that a call was given were written by another.
-    else if (!field.path.startsWith(`${path}/inputs/`)) sums.completion += written(field);
-  }
-  return sums.completion > 0 ? { model, ...sums } : undefined;
+  const prompts = own.filter(({ kind }) => kind === "prompt");
+  // Ids that a call was given were written by another.
+  const responses = own.filter((field) => field.kind === "response" && !field.path.startsWith(`${path}/inputs/`));
+  if (responses.length === 0) return undefined;
+  return { model, prompt: sum(prompts.map(({ ids }) => ids.length)), completion: sum(responses.map(written)) };
 }
 
 /** How many of the ids the model wrote: those that a mask over them says. @param {SpanField} field */
 function written({ ids, mask, segments }) {
   if (segments !== undefined || mask?.length !== ids.length) return ids.length;
   return mask.reduce((count, bit) => count + (bit === 0 ? 0 : 1), 0);
+}
+
+/** @param {number[]} numbers */
+function sum(numbers) {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 /** @param {string[]} calls */

@@ -116,4 +116,5 @@ async def graphql(request: Request):
     return {"data": {"viewer": viewer, "project": {"name": name}, "upsertModel": {"model": {"name": name, "description": None}}}}
 
 
-uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]))
+# Longer than what a client does between two requests: it would meet a connection that is just being closed.
+uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), timeout_keep_alive=60)

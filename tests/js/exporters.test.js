@@ -15,6 +15,7 @@ const EXPORTERS = {
   mlflow: { name: "MlflowExporter", options: { url: CLOSED, experimentId: "1" } },
   otlp: { name: "OtlpExporter", options: { url: CLOSED } },
   trackio: { name: "TrackioExporter", options: { url: CLOSED, project: "p", run: "r" } },
+  weave: { name: "WeaveExporter", options: { url: CLOSED, project: "e/p" } },
 };
 
 const folder = mkdtempSync(join(tmpdir(), "token2text-"));

@@ -1,7 +1,7 @@
 /** What is taken out of texts before a server gets them, beside the JavaScript engine. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { MAX_INT64, MAX_UINT64, counting, repair, repairedText } from "../../pkg/exporters/json-repair.js";
+import { MAX_INT64, MAX_UINT64, counting, finite, repair, repairedText } from "../../pkg/exporters/json-repair.js";
 
 const decoder = new TextDecoder("utf-8", { ignoreBOM: true });
 
@@ -59,3 +59,14 @@ for (const [name, max] of /** @type {const} */ ([["signed", MAX_INT64], ["unsign
     }
   });
 }
+
+test("integers stay without a bound, and what is no finite number becomes null outside of strings", () => {
+  const [replaced, note] = counter();
+  const large = `[${"9".repeat(40)},"\\udc00"]`;
+  assert.equal(repair(large, note), large.replace("\\udc00", "\\ufffd"));
+  assert.deepEqual(replaced, { characters: 1, integers: 0 });
+  let count = 0;
+  const text = '{"NaN":[NaN,-Infinity, Infinity ,"Infinity \\"NaN"],"a":-1}';
+  assert.equal(finite(text, () => void count++), '{"NaN":[null,null, null ,"Infinity \\"NaN"],"a":-1}');
+  assert.equal(count, 3);
+});

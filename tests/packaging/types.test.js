@@ -95,12 +95,28 @@ new OtlpExporter({ url: "", endpoint: "x" });
 preset("langfuse");
 `;
 
+const WEAVE = `import { Enricher, type Tokenizer } from "token2text";
+import { WeaveExporter, WeaveReader, withRetry, type CallsQuery, type Cut, type WeaveExporterOptions, type WeaveResult } from "token2text/exporters/weave";
+const options: WeaveExporterOptions = { project: "e/p", apiKey: "k", model: "m", layouts: ["auto"] };
+export async function use(tokenizer: Tokenizer, body: Uint8Array): Promise<string> {
+  const exporter = new WeaveExporter(options);
+  const result: WeaveResult = await withRetry((bytes: Uint8Array) => exporter.export(bytes, { contentType: "application/json" }))(body);
+  if (result.status !== "success") throw result.error;
+  const cut: Cut[] = (await exporter.logGenerations([["a", [1, 2], 0.5], [Uint32Array.of(1), "b"]], { step: 1, tokenizer })).cut ?? [];
+  const query: CallsQuery = { ops: ["run"], from: new Date() };
+  for await (const page of new WeaveReader({ project: "e/p", retry: { attempts: 2 } }).calls(query)) await exporter.export(new Enricher(tokenizer).enrichBody(page).body);
+  return \`\${cut[0].paths} \${result.replaced?.numbers} \${result.rejected?.[0].callId}\`;
+}
+// @ts-expect-error an unknown option
+new WeaveExporter({ project: "e/p", token: "x" });
+`;
+
 const FLAGS = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2022,dom,esnext.disposable"];
 
 for (const [resolution, module] of [["nodenext", "nodenext"], ["bundler", "esnext"]]) {
   test(`the types with moduleResolution ${resolution}`, async () => {
     const project = freshProject();
-    project.write({ "main.ts": MAIN, "inline.ts": INLINE, "worker.ts": WORKER, "trackio.ts": TRACKIO, "otlp.ts": OTLP });
-    await run(project, "tsc", [...FLAGS, "--module", module, "--moduleResolution", resolution, "main.ts", "inline.ts", "worker.ts", "trackio.ts", "otlp.ts"]);
+    project.write({ "main.ts": MAIN, "inline.ts": INLINE, "worker.ts": WORKER, "trackio.ts": TRACKIO, "otlp.ts": OTLP, "weave.ts": WEAVE });
+    await run(project, "tsc", [...FLAGS, "--module", module, "--moduleResolution", resolution, "main.ts", "inline.ts", "worker.ts", "trackio.ts", "otlp.ts", "weave.ts"]);
   });
 }

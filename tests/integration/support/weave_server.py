@@ -35,6 +35,7 @@ PATHS = {
     "/call/update": "call_update",
     "/call/read": "call_read",
     "/calls/query_stats": "calls_query_stats",
+    "/calls/usage": "calls_usage",
     "/v2/{entity}/{project}/calls/complete": "calls_complete",
     "/obj/create": "obj_create",
     "/obj/read": "obj_read",
@@ -115,4 +116,5 @@ async def graphql(request: Request):
     return {"data": {"viewer": viewer, "project": {"name": name}, "upsertModel": {"model": {"name": name, "description": None}}}}
 
 
-uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]))
+# Longer than what a client does between two requests: it would meet a connection that is just being closed.
+uvicorn.run(app, host="127.0.0.1", port=int(sys.argv[1]), timeout_keep_alive=60)

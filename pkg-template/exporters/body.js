@@ -18,8 +18,19 @@ const NAMES = { "otlp-proto": "an OTLP request", trackio: "a bulk_log body" };
  * @throws {Token2TextError} `invalid_body`, `compressed_input`, `invalid_options`; of spans also `not_initialised`.
  */
 export async function asBody(given, format, options) {
-  const bytes = Array.isArray(given) ? await written(given, format, options) : asBytes(given);
-  if (!bytes) throw new Token2TextError("invalid_body", `export takes the bytes of ${NAMES[format]} or spans, not ${describe(given)}`);
+  return Array.isArray(given) ? written(given, format, options) : givenBytes(given, NAMES[format]);
+}
+
+/**
+ * What is given beside spans.
+ *
+ * @param {unknown} given
+ * @param {string} name What it should be.
+ * @throws {Token2TextError} `invalid_body`, `compressed_input`.
+ */
+export function givenBytes(given, name) {
+  const bytes = asBytes(given);
+  if (!bytes) throw new Token2TextError("invalid_body", `export takes the bytes of ${name} or spans, not ${describe(given)}`);
   if (bytes[0] === 0x1f && bytes[1] === 0x8b) throw new Token2TextError("compressed_input", "the body is gzip; decompress it first");
   return bytes;
 }

@@ -22,6 +22,8 @@ const MAY_NEED_REPAIR = /\\u[dD][89a-fA-F]|\d{19}/;
 const ESCAPE = /\\u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(\\u[dD][89a-fA-F][\da-fA-F]{2})|\\./gs;
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/g;
 const LONG_INTEGER = /^-?\d{19,}$/;
+const NON_FINITE = /NaN|Infinity/;
+const NON_FINITES = /NaN|-?Infinity/g;
 
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 const lenient = new TextDecoder("utf-8", { ignoreBOM: true });
@@ -62,18 +64,34 @@ function countEncoded(bytes) {
  *
  * @param {string} text
  * @param {Note} note
- * @param {bigint} max The largest integer that the server stores.
+ * @param {bigint} [max] The largest integer that the server stores. Default: integers stay, of whatever size.
  */
 export function repair(text, note, max) {
   if (!MAY_NEED_REPAIR.test(text)) return text;
+  const numbers = (/** @type {string} */ between) => (max === undefined ? between : between.replace(NUMBER, (number) => repairedNumber(number, note, max)));
+  return rewritten(text, numbers, (string) => string.replace(ESCAPE, (escape, half) => repairedEscape(escape, half, note)));
+}
+
+/**
+ * The same JSON text with null for `NaN` and the infinities, for servers that read JSON as the standard has it.
+ *
+ * @param {string} text
+ * @param {() => void} note Is told of each.
+ */
+export function finite(text, note) {
+  if (!NON_FINITE.test(text)) return text;
+  return rewritten(text, (between) => between.replaceAll(NON_FINITES, () => (note(), "null")), (string) => string);
+}
+
+/** Strings, and what is between them, by turns. @param {string} text @param {(text: string) => string} between @param {(text: string) => string} inside */
+function rewritten(text, between, inside) {
   const parts = [];
   for (let at = 0; at < text.length; ) {
     const quote = text.indexOf('"', at);
-    const between = text.slice(at, quote === -1 ? undefined : quote);
-    parts.push(between.replace(NUMBER, (number) => repairedNumber(number, note, max)));
+    parts.push(between(text.slice(at, quote === -1 ? undefined : quote)));
     if (quote === -1) break;
     at = stringEnd(text, quote) ?? text.length;
-    parts.push(text.slice(quote, at).replace(ESCAPE, (escape, half) => repairedEscape(escape, half, note)));
+    parts.push(inside(text.slice(quote, at)));
   }
   return parts.join("");
 }

@@ -40,7 +40,7 @@ export const BACKENDS = {
     },
     hasTrajectorySpan: true,
     inheritsAttributes: false,
-    body: (batch) => batch.map((prepared) => ({ ...spanOf(prepared), attributes: jsonOf(prepared.record.attributes) })),
+    body: (batch) => batch.map(withAttributes),
   },
   trackio: {
     environment: { url: "TRACKIO_SERVER_URL", writeToken: "TRACKIO_WRITE_TOKEN" },
@@ -54,6 +54,16 @@ export const BACKENDS = {
       const entries = batch.map((prepared, i) => trackioEntry(prepared, run, isFirst && i === 0));
       return new TextEncoder().encode(`{"hf_token":null,"logs":[${entries.join()}]}`);
     },
+  },
+  weave: {
+    environment: { url: "WF_TRACE_SERVER_URL", apiKey: "WANDB_API_KEY" },
+    async exporter(server, { projectName }) {
+      const { WeaveExporter } = await import("../exporters/weave-node.js");
+      return new WeaveExporter({ project: projectName, ...server });
+    },
+    hasTrajectorySpan: false,
+    inheritsAttributes: true,
+    body: (batch) => batch.map((prepared) => ({ ...withAttributes(prepared), error: weaveException(prepared.record.thrown), events: undefined })),
   },
 };
 
@@ -69,6 +79,11 @@ function spanOf({ record, inputs, output }) {
   return { ...ids, ...values, status: "error", error: `${type}: ${message}`, events };
 }
 
+/** A span with the attributes of its trajectory. @param {Prepared} prepared @returns {SpanInput} */
+function withAttributes(prepared) {
+  return { ...spanOf(prepared), attributes: jsonOf(prepared.record.attributes) };
+}
+
 /** The type and the level that MLflow's client writes; of a trace that is whole, what becomes its tags. @param {Record} record */
 function mlflowAttributes({ parentId, thrown, trace }) {
   const own = { "mlflow.spanType": "UNKNOWN", "mlflow.spanLogLevel": LOG_LEVELS[thrown ? "error" : "ok"] };
@@ -79,4 +94,14 @@ function mlflowAttributes({ parentId, thrown, trace }) {
 /** As `str` of Python writes it. @param {unknown} value */
 function asPython(value) {
   return typeof value === "boolean" ? (value ? "True" : "False") : String(value);
+}
+
+const FRAME = /^\s+at (?:(?:async )?(.*?) \()?(.*?):(\d+):\d+\)?$/;
+
+/** An exception as W&B's Python client writes it: JSON, the innermost frame last. @param {Record["thrown"]} thrown */
+function weaveException(thrown) {
+  if (!thrown) return undefined;
+  const frames = thrown.stack.split("\n").map((line) => line.match(FRAME)).filter((frame) => frame !== null);
+  const traceback = frames.reverse().map(([, name, file, line]) => ({ filename: file, line_number: Number(line), function_name: name ?? "<anonymous>", text: "" }));
+  return jsonOf({ type: thrown.type, message: thrown.message, traceback });
 }

@@ -134,7 +134,8 @@ function delivery(backend, run, send) {
       isFirst = false;
       return { sent: batch.length };
     }
-    const rejected = result.rejected?.length ?? result.rejectedSpans ?? batch.length;
+    // Of what is given up after all retries nobody knows how much is there.
+    const rejected = result.status === "failure" ? (result.rejected?.length ?? result.rejectedSpans ?? batch.length) : batch.length;
     isFirst &&= rejected === batch.length;
     return { sent: batch.length - rejected, reason: result.error?.message ?? result.status };
   };

@@ -33,6 +33,11 @@ const BACKENDS = {
     ours: () => server.entries().map(trackioEntry),
     verls: (recorded) => recorded.flatMap(({ json }) => json.kwargs.logs).map(trackioEntry),
   },
+  weave: {
+    project: "team/calls",
+    ours: () => weaveTraces(server.bodies("/calls/complete").flatMap((body) => JSON.parse(body.toString()).batch)),
+    verls: (recorded) => weaveTraces(recorded.flatMap(({ json }) => json.batch)),
+  },
 };
 
 for (const [name, { project, ours, verls }] of Object.entries(BACKENDS)) {
@@ -108,6 +113,22 @@ function tree({ spanId, name, status, error, inputs, output, attributes, events 
     ...{ inputs: inputs && JSON.parse(inputs), output: output && JSON.parse(output) },
     events: JSON.parse(events ?? "[]").map(exception),
   };
+}
+
+/** Each trace as a tree of its calls. @param {any[]} calls */
+function weaveTraces(calls) {
+  return calls.filter(({ parent_id: parent }) => !parent).map((root) => weaveTree(root, calls.filter(({ trace_id: id }) => id === root.trace_id)));
+}
+
+/** @param {any} call @param {any[]} calls @returns {any} */
+function weaveTree({ id, project_id, op_name, inputs, output = null, attributes, exception }, calls) {
+  const { weave, ...own } = attributes;
+  // W&B's client stores the source of a function and names it by the place; of its name it keeps some letters.
+  const op = op_name.replace(/^weave:.*\/op\/(.*):.*$/, "$1").replace(/[^\p{L}\p{N}._-]+/gu, "-").replace(/-$/, "");
+  const { type, message, traceback } = JSON.parse(exception ?? "{}");
+  assert.ok(exception === null || traceback.length > 0);
+  const inner = sorted(calls.filter(({ parent_id: parent }) => parent === id).map((inside) => weaveTree(inside, calls)));
+  return { project_id, op, inputs, output, attributes: own, thrown: [type, message], inner };
 }
 
 /** @param {any} event */

@@ -1,0 +1,278 @@
+/** The calls of what is exported: cut out of a body of Weave as they are written there, or written of spans. */
+import { Token2TextError, asToken2TextError } from "../errors.js";
+import { read } from "../read.js";
+import { write } from "../write.js";
+import { finite, repair } from "./json-repair.js";
+import { elements, memberText, members, textOf } from "./json-text.js";
+import { sha256 } from "./sha256.js";
+
+/** A call by its members: their JSON texts. @typedef {Map<string, string>} Call */
+/**
+ * A call that was given, or why it is none. `span` is what it was written of.
+ *
+ * @typedef {{ index: number, call: Call, span?: Span } | { index: number, error: Token2TextError }} Item
+ */
+/** @typedef {import("../write.js").SpanInput & { fields?: import("../span.js").SpanField[] }} Span */
+/** @typedef {Pick<import("../read.js").ReadOptions, "contentType" | "url" | "layouts">} Origin */
+/**
+ * How much was replaced: half characters and bytes that are no UTF-8, now U+FFFD; `NaN` and infinities, now null.
+ *
+ * @typedef {{ characters: number, numbers: number }} Replaced
+ */
+
+/** One of them tells that a body is one of Weave, as in the table of formats in README.md. Of a list its first element counts. */
+const SIGNS = [
+  ["batch", "op_name"],
+  ["batch", "req"],
+  ["calls", "op_name"],
+  ["start", "op_name"],
+  ["end", "ended_at"],
+  ["call", "op_name"],
+  ["op_name"],
+];
+/** What only the service says of a call. Its `summary.weave` is made anew whenever it is read. */
+const READ_ONLY = ["wb_user_id", "wb_username", "deleted_at", "expire_at", "storage_size_bytes", "total_storage_size_bytes"];
+const NEEDED = ["id", "trace_id", "op_name", "started_at", "ended_at"];
+const OBJECTS = ["attributes", "inputs", "summary"];
+/** Members that OTLP's spans have among their attributes; Weave's own OTLP route reads the same. */
+const NAMED = { display_name: "wandb.display_name", thread_id: "wandb.thread_id" };
+/** Texts of a span that are JSON. */
+const JSON_MEMBERS = ["inputs", "output", "attributes", "events"];
+/** An id that no other has by chance, and that fits into an address: hexadecimal digits, UUIDs, ULIDs. */
+const UNIQUE = /^[\w-]{16,64}$/;
+
+/**
+ * The calls of a body, of whatever format.
+ *
+ * @param {string} text The body as text.
+ * @param {Uint8Array} bytes The body.
+ * @param {Origin} origin
+ * @param {string} project
+ * @param {Replaced} replaced Is counted up.
+ * @returns {Promise<Item[]>}
+ * @throws {Token2TextError} What `read` and `write` throw.
+ */
+export async function callsOfBody(text, bytes, origin, project, replaced) {
+  const documents = documentsIn(text);
+  if (!isOfWeave(documents[0])) return callsOfSpans(await read(bytes, origin), project, replaced);
+  return joined(documents.flatMap(partsOf)).map((part, index) => {
+    try {
+      if ("error" in part) throw part.error;
+      if (part.half) throw unfit(`its ${part.half === "start" ? "end" : "start"} is not in the same body`);
+      return { index, call: whole(part.call, project, replaced) };
+    } catch (error) {
+      return { index, error: asToken2TextError(error) };
+    }
+  });
+}
+
+/**
+ * @param {readonly Span[]} spans
+ * @param {string} project
+ * @param {Replaced} replaced Is counted up.
+ * @returns {Promise<Item[]>}
+ * @throws {Token2TextError} What `write` throws.
+ */
+export async function callsOfSpans(spans, project, replaced) {
+  const prepared = spans.map((span) => withIds(withEvents(storable(span, replaced))));
+  /** @type {(Token2TextError | undefined)[]} */
+  const refused = prepared.map(() => undefined);
+  const writeAll = (/** @type {typeof prepared} */ some) => write(some, "weave", { projectId: project });
+  let body;
+  try {
+    body = await writeAll(prepared);
+  } catch {
+    // Which of them it was.
+    for (const [i, span] of prepared.entries()) await writeAll([span]).catch((error) => (refused[i] = atPlace(error, i)));
+    body = await writeAll(prepared.filter((_, i) => !refused[i]));
+  }
+  const written = listIn(textOf(body)).map(membersOf);
+  return spans.map((span, index) => {
+    const error = refused[index];
+    if (error) return { index, error };
+    const call = /** @type {Call} */ (written.shift());
+    const attributes = call.get("attributes") ?? "{}";
+    const parts = members(attributes);
+    for (const [member, key] of Object.entries(NAMED)) {
+      const value = memberText(attributes, parts, key);
+      if (value?.startsWith('"')) call.set(member, value);
+    }
+    return { index, call, span };
+  });
+}
+
+/** The text of a call. @param {Call} call */
+export function callText(call) {
+  return `{${[...call].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(",")}}`;
+}
+
+/** The string that a member is, if it is one. @param {Call} call @param {string} key @returns {string | undefined} */
+export function stringIn(call, key) {
+  const text = call.get(key);
+  return text?.startsWith('"') ? JSON.parse(text) : undefined;
+}
+
+/** JSON lines one by one, or the whole text. @param {string} text */
+function documentsIn(text) {
+  const lines = text.replace(/^\ufeff/, "").split("\n").filter((line) => line.trim() !== "");
+  return lines.length > 1 && lines.every((line) => line.startsWith("{")) && partsIn(lines[0]) ? lines : [lines.join("\n")];
+}
+
+/** @param {string} text @returns {Call | undefined} */
+function partsIn(text) {
+  try {
+    return membersOf(text);
+  } catch {
+    return undefined;
+  }
+}
+
+/** The members of an object by their texts. @param {string} text @returns {Call} */
+function membersOf(text) {
+  return new Map([...members(text)].map(([key, { start, end }]) => [key, text.slice(start, end)]));
+}
+
+/** @param {string} document */
+function isOfWeave(document) {
+  const root = partsIn(document);
+  return root !== undefined && SIGNS.some((path) => has(root, path));
+}
+
+/** @param {Call | undefined} object @param {string[]} path @returns {boolean} */
+function has(object, [key, ...rest]) {
+  const value = object?.get(key);
+  if (rest.length === 0 || value === undefined) return value !== undefined;
+  if (value.startsWith("{")) return has(partsIn(value), rest);
+  const [first] = value.startsWith("[") ? elements(value) : [];
+  return first !== undefined && has(partsIn(value.slice(first.start, first.end)), rest);
+}
+
+/** The texts of the list that a document is. @param {string} document */
+function listIn(document) {
+  const root = membersOf(document);
+  const list = root.get("batch") ?? root.get("calls");
+  return list === undefined ? [document] : elements(list).map(({ start, end }) => list.slice(start, end));
+}
+
+/** A call, half of one, or why it is none. @typedef {{ call: Call, half?: "start" | "end" } | { error: unknown }} Part */
+
+/** @param {string} document @returns {Part[]} */
+function partsOf(document) {
+  try {
+    return listIn(document).map(partOf);
+  } catch (error) {
+    return [{ error }];
+  }
+}
+
+/** @param {string} text @returns {Part} */
+function partOf(text) {
+  try {
+    const item = membersOf(text);
+    const request = item.get("req");
+    const around = request?.startsWith("{") ? membersOf(request) : item;
+    const half = /** @type {const} */ (["start", "end"]).find((key) => around.get(key)?.startsWith("{"));
+    const inside = around.get(half ?? "call");
+    return { call: inside?.startsWith("{") ? membersOf(inside) : around, half };
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** Puts starts and ends together, at the place of the one that came first. @param {Part[]} parts */
+function joined(parts) {
+  /** Of those whose other half has not come. @type {Map<string | undefined, { call: Call, half?: "start" | "end" }>} */
+  const halves = new Map();
+  return parts.filter((part) => {
+    if ("error" in part || part.half === undefined) return true;
+    const id = part.call.get("id");
+    const other = halves.get(id);
+    if (other === undefined || other.half === part.half) return halves.set(id, part);
+    const [start, end] = part.half === "end" ? [other, part] : [part, other];
+    other.call = new Map([...start.call, ...end.call]);
+    other.half = undefined;
+    return !halves.delete(id);
+  });
+}
+
+/**
+ * A call as `calls/complete` takes it.
+ *
+ * @param {Call} given
+ * @param {string} project
+ * @param {Replaced} replaced
+ * @throws {Token2TextError} It lacks what it needs.
+ */
+function whole(given, project, replaced) {
+  /** @type {Call} */
+  const call = new Map([["project_id", JSON.stringify(project)]]);
+  for (const [key, text] of given) {
+    if (READ_ONLY.includes(key) || key === "project_id") continue;
+    call.set(key, storableJson(text, replaced));
+  }
+  for (const key of NEEDED) {
+    if (stringIn(call, key)) continue;
+    throw unfit(key === "ended_at" ? "it has not ended" : `its \`${key}\` is missing or no string`);
+  }
+  for (const key of OBJECTS) if ((call.get(key) ?? "null") === "null") call.set(key, "{}");
+  call.set("summary", withoutMember(call.get("summary") ?? "{}", "weave"));
+  return call;
+}
+
+/** An object without one of its members; the others stay as they are. @param {string} text @param {string} key */
+function withoutMember(text, key) {
+  if (!text.startsWith("{")) return text;
+  const object = membersOf(text);
+  return object.delete(key) ? callText(object) : text;
+}
+
+/** JSON text as Weave stores it. @param {string} text @param {Replaced} replaced */
+export function storableJson(text, replaced) {
+  const whole = text.replace(/[\ud800-\udfff]/gu, () => (replaced.characters++, "\ufffd"));
+  return finite(repair(whole, () => void replaced.characters++), () => void replaced.numbers++);
+}
+
+/** What `write` would replace without a word. @param {Span} span @param {Replaced} replaced @returns {Span} */
+function storable(span, replaced) {
+  if (typeof span !== "object" || span === null) return span;
+  const members = Object.entries(span).map(([key, value]) => [key, typeof value === "string" ? text(key, value) : value]);
+  return Object.fromEntries(members);
+
+  function text(/** @type {string} */ key, /** @type {string} */ value) {
+    if (JSON_MEMBERS.includes(key)) return storableJson(value, replaced);
+    return value.replace(/[\ud800-\udfff]/gu, () => (replaced.characters++, "\ufffd"));
+  }
+}
+
+/** Weave's calls have no events: they go where people look for what else is known. @param {Span} span @returns {Span} */
+function withEvents(span) {
+  const { events, attributes } = span ?? {};
+  if (!events || !/^\s*\[\s*\S/.test(events) || /^\s*\[\s*\]\s*$/.test(events)) return span;
+  const object = attributes ? partsIn(attributes) : new Map();
+  if (!object || object.has("events")) return span;
+  return { ...span, attributes: callText(new Map([...object, ["events", events]])) };
+}
+
+/** @param {Span} span @returns {Span} */
+function withIds(span) {
+  if (!span?.spanId || !span.traceId) return span;
+  const traceId = weaveId(span.traceId);
+  const inTrace = (/** @type {string} */ id) => weaveId(id, span.traceId);
+  return { ...span, traceId, spanId: inTrace(span.spanId), ...(span.parentId && { parentId: inTrace(span.parentId) }) };
+}
+
+/** Calls are known by their id in all of a project, spans in their trace only. @param {string} id @param {string} [traceId] */
+function weaveId(id, traceId = "") {
+  return UNIQUE.test(id) ? id : sha256(JSON.stringify([traceId, id])).slice(0, 32);
+}
+
+/** An error about the only span of a list, as one about that of another place. @param {unknown} error @param {number} i */
+function atPlace(error, i) {
+  const { code, message } = asToken2TextError(error);
+  return new Token2TextError(code, message.replace("spans[0]", `spans[${i}]`), { cause: error });
+}
+
+/** @param {string} what */
+function unfit(what) {
+  return new Token2TextError("invalid_body", `a call cannot be stored: ${what}`);
+}

@@ -24,15 +24,26 @@ function isNumber(value) {
   return typeof value === "number";
 }
 
-/** What is outside of strings and told apart by it, and strings, which are passed over. */
-const TOKENS = /"[^"\\]*(?:\\.[^"\\]*)*"|[,:]|NaN|-?Infinity/g;
+const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
+const NAMED = /NaN|-?Infinity/g;
 
 /** With the spaces that Python's `json.dumps` writes. @param {string} json */
 export function spaced(json) {
-  return json.replace(TOKENS, (token) => (token === "," || token === ":" ? `${token} ` : token));
+  return outsideStrings(json, (text) => text.replaceAll(",", ", ").replaceAll(":", ": "));
 }
 
 /** With strings for numbers that JSON has not, as Trackio's client sends them. @param {string} json */
 export function finite(json) {
-  return json.replace(TOKENS, (token) => (token.endsWith("N") || token.endsWith("y") ? `"${token}"` : token));
+  return json.search(NAMED) === -1 ? json : outsideStrings(json, (text) => text.replace(NAMED, '"$&"'));
+}
+
+/** Changes what is between strings, which may be long lists of numbers. @param {string} json @param {(text: string) => string} change */
+function outsideStrings(json, change) {
+  const parts = [];
+  let at = 0;
+  for (const { 0: string, index } of json.matchAll(STRING)) {
+    parts.push(change(json.slice(at, index)), string);
+    at = index + string.length;
+  }
+  return parts.join("") + change(json.slice(at));
 }

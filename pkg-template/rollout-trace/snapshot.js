@@ -32,6 +32,7 @@ const KINDS = [
   [types.isMap, (map, taken) => taken.map(map)],
   [types.isSet, (set, taken) => taken.list([...Set.prototype.values.call(set)])],
   [types.isNativeError, (error) => `${nameOf(error)}: ${wordsOf(error.message)}`],
+  [types.isPromise, (promise) => `<${className(promise)}>`],
   [types.isRegExp, (pattern) => RegExp.prototype.toString.call(pattern)],
   [(value) => value instanceof URL, (url) => url.href],
   [types.isAnyArrayBuffer, (buffer) => `<${className(buffer)} of ${buffer.byteLength} bytes>`],

@@ -17,7 +17,7 @@ const tokenizer = join(fetchTokenizer("qwen3"), "tokenizer.json");
  *
  * @typedef {{ project: string, ours: () => Promise<any[]> | any[], verls: (recorded: Recorded[]) => Promise<any[]> | any[] }} Backend
  */
-/** @type {Record<string, Backend>} */
+/** @type {Record<"mlflow" | "trackio" | "weave", Backend>} */
 const BACKENDS = {
   mlflow: {
     project: "calls",
@@ -40,7 +40,8 @@ const BACKENDS = {
   },
 };
 
-for (const [name, { project, ours, verls }] of Object.entries(BACKENDS)) {
+for (const name of /** @type {(keyof typeof BACKENDS)[]} */ (Object.keys(BACKENDS))) {
+  const { project, ours, verls } = BACKENDS[name];
   for (const kind of ["ids", "text"]) {
     test(`records for ${name} are verl's, with ${kind}`, async () => {
       server.reset();

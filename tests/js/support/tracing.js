@@ -12,7 +12,7 @@ afterEach(() => shutdown({ timeoutMillis: 5000 }));
 /** @param {Partial<import("../../../pkg/rollout-trace.js").TraceOptions>} [more] */
 export const start = (more) => init({ backend: "trackio", projectName: "p", experimentName: "e", server: { url: server.url }, ...more });
 
-/** The metadata of all calls in Trackio, in the order in which they ended. @returns {Promise<any[]>} */
+/** Sends everything; the metadata of all calls in Trackio, in the order in which they ended. @returns {Promise<any[]>} */
 export async function recorded() {
   const { recorded, sent, lastReason } = await flush();
   assert.equal(sent, recorded, lastReason);

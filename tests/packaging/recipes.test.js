@@ -53,7 +53,7 @@ const RECIPES = {
 /** What every page of a recipe shows. */
 const TEXT = "Hello, world!";
 /** Recipes with a server of their own; tests/integration runs them. */
-const ELSEWHERE = ["MLflow", "OTLP", "Trackio"];
+const ELSEWHERE = ["MLflow", "OTLP", "Rollout traces", "Trackio"];
 /** Languages whose blocks are to read. */
 const READING = ["http"];
 

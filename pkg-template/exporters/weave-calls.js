@@ -1,19 +1,14 @@
-/** The calls of what is exported: cut out of a body of Weave as they are written there, or written of spans. */
+/** The calls of a body of Weave: cut out as they are written, halves put together, and made fit for the server. */
 import { Token2TextError, asToken2TextError } from "../errors.js";
-import { read } from "../read.js";
-import { write } from "../write.js";
 import { finite, repair } from "./json-repair.js";
-import { elements, memberText, members, textOf } from "./json-text.js";
-import { sha256 } from "./sha256.js";
+import { elements, members } from "./json-text.js";
 
 /** A call by its members: their JSON texts. @typedef {Map<string, string>} Call */
 /**
  * A call that was given, or why it is none. `span` is what it was written of.
  *
- * @typedef {{ index: number, call: Call, span?: Span } | { index: number, error: Token2TextError }} Item
+ * @typedef {{ index: number, call: Call, span?: import("./weave-spans.js").Span } | { index: number, error: Token2TextError }} Item
  */
-/** @typedef {import("../write.js").SpanInput & { fields?: import("../span.js").SpanField[] }} Span */
-/** @typedef {Pick<import("../read.js").ReadOptions, "contentType" | "url" | "layouts">} Origin */
 /**
  * How much was replaced: half characters and bytes that are no UTF-8, now U+FFFD; `NaN` and infinities, now null.
  *
@@ -34,27 +29,18 @@ const SIGNS = [
 const READ_ONLY = ["wb_user_id", "wb_username", "deleted_at", "expire_at", "storage_size_bytes", "total_storage_size_bytes"];
 const NEEDED = ["id", "trace_id", "op_name", "started_at", "ended_at"];
 const OBJECTS = ["attributes", "inputs", "summary"];
-/** Members that OTLP's spans have among their attributes; Weave's own OTLP route reads the same. */
-const NAMED = { display_name: "wandb.display_name", thread_id: "wandb.thread_id" };
-/** Texts of a span that are JSON. */
-const JSON_MEMBERS = ["inputs", "output", "attributes", "events"];
-/** An id that no other has by chance, and that fits into an address: hexadecimal digits, UUIDs, ULIDs. */
-const UNIQUE = /^[\w-]{16,64}$/;
 
 /**
- * The calls of a body, of whatever format.
+ * The calls of a body of Weave, as they are written there.
  *
- * @param {string} text The body as text.
- * @param {Uint8Array} bytes The body.
- * @param {Origin} origin
+ * @param {string} text
  * @param {string} project
  * @param {Replaced} replaced Is counted up.
- * @returns {Promise<Item[]>}
- * @throws {Token2TextError} What `read` and `write` throw.
+ * @returns {Item[] | undefined} Nothing if it is a body of another format.
  */
-export async function callsOfBody(text, bytes, origin, project, replaced) {
+export function callsOfBody(text, project, replaced) {
   const documents = documentsIn(text);
-  if (!isOfWeave(documents[0])) return callsOfSpans(await read(bytes, origin), project, replaced);
+  if (!isOfWeave(documents[0])) return undefined;
   return joined(documents.flatMap(partsOf)).map((part, index) => {
     try {
       if ("error" in part) throw part.error;
@@ -66,44 +52,14 @@ export async function callsOfBody(text, bytes, origin, project, replaced) {
   });
 }
 
-/**
- * @param {readonly Span[]} spans
- * @param {string} project
- * @param {Replaced} replaced Is counted up.
- * @returns {Promise<Item[]>}
- * @throws {Token2TextError} What `write` throws.
- */
-export async function callsOfSpans(spans, project, replaced) {
-  const prepared = spans.map((span) => withIds(withEvents(storable(span, replaced))));
-  /** @type {(Token2TextError | undefined)[]} */
-  const refused = prepared.map(() => undefined);
-  const writeAll = (/** @type {typeof prepared} */ some) => write(some, "weave", { projectId: project });
-  let body;
-  try {
-    body = await writeAll(prepared);
-  } catch {
-    // Which of them it was.
-    for (const [i, span] of prepared.entries()) await writeAll([span]).catch((error) => (refused[i] = atPlace(error, i)));
-    body = await writeAll(prepared.filter((_, i) => !refused[i]));
-  }
-  const written = listIn(textOf(body)).map(membersOf);
-  return spans.map((span, index) => {
-    const error = refused[index];
-    if (error) return { index, error };
-    const call = /** @type {Call} */ (written.shift());
-    const attributes = call.get("attributes") ?? "{}";
-    const parts = members(attributes);
-    for (const [member, key] of Object.entries(NAMED)) {
-      const value = memberText(attributes, parts, key);
-      if (value?.startsWith('"')) call.set(member, value);
-    }
-    return { index, call, span };
-  });
-}
-
 /** The text of a call. @param {Call} call */
 export function callText(call) {
   return `{${[...call].map(([key, text]) => `${JSON.stringify(key)}:${text}`).join(",")}}`;
+}
+
+/** A body for `calls/complete`. @param {string[]} calls Their texts. */
+export function batchText(calls) {
+  return `{"batch":[${calls.join(",")}]}`;
 }
 
 /** The string that a member is, if it is one. @param {Call} call @param {string} key @returns {string | undefined} */
@@ -119,7 +75,7 @@ function documentsIn(text) {
 }
 
 /** @param {string} text @returns {Call | undefined} */
-function partsIn(text) {
+export function partsIn(text) {
   try {
     return membersOf(text);
   } catch {
@@ -128,7 +84,7 @@ function partsIn(text) {
 }
 
 /** The members of an object by their texts. @param {string} text @returns {Call} */
-function membersOf(text) {
+export function membersOf(text) {
   return new Map([...members(text)].map(([key, { start, end }]) => [key, text.slice(start, end)]));
 }
 
@@ -148,7 +104,7 @@ function has(object, [key, ...rest]) {
 }
 
 /** The texts of the list that a document is. @param {string} document */
-function listIn(document) {
+export function listIn(document) {
   const root = membersOf(document);
   const list = root.get("batch") ?? root.get("calls");
   return list === undefined ? [document] : elements(list).map(({ start, end }) => list.slice(start, end));
@@ -230,46 +186,6 @@ function withoutMember(text, key) {
 export function storableJson(text, replaced) {
   const whole = text.replace(/[\ud800-\udfff]/gu, () => (replaced.characters++, "\ufffd"));
   return finite(repair(whole, () => void replaced.characters++), () => void replaced.numbers++);
-}
-
-/** What `write` would replace without a word. @param {Span} span @param {Replaced} replaced @returns {Span} */
-function storable(span, replaced) {
-  if (typeof span !== "object" || span === null) return span;
-  const members = Object.entries(span).map(([key, value]) => [key, typeof value === "string" ? text(key, value) : value]);
-  return Object.fromEntries(members);
-
-  function text(/** @type {string} */ key, /** @type {string} */ value) {
-    if (JSON_MEMBERS.includes(key)) return storableJson(value, replaced);
-    return value.replace(/[\ud800-\udfff]/gu, () => (replaced.characters++, "\ufffd"));
-  }
-}
-
-/** Weave's calls have no events: they go where people look for what else is known. @param {Span} span @returns {Span} */
-function withEvents(span) {
-  const { events, attributes } = span ?? {};
-  if (!events || !/^\s*\[\s*\S/.test(events) || /^\s*\[\s*\]\s*$/.test(events)) return span;
-  const object = attributes ? partsIn(attributes) : new Map();
-  if (!object || object.has("events")) return span;
-  return { ...span, attributes: callText(new Map([...object, ["events", events]])) };
-}
-
-/** @param {Span} span @returns {Span} */
-function withIds(span) {
-  if (!span?.spanId || !span.traceId) return span;
-  const traceId = weaveId(span.traceId);
-  const inTrace = (/** @type {string} */ id) => weaveId(id, span.traceId);
-  return { ...span, traceId, spanId: inTrace(span.spanId), ...(span.parentId && { parentId: inTrace(span.parentId) }) };
-}
-
-/** Calls are known by their id in all of a project, spans in their trace only. @param {string} id @param {string} [traceId] */
-function weaveId(id, traceId = "") {
-  return UNIQUE.test(id) ? id : sha256(JSON.stringify([traceId, id])).slice(0, 32);
-}
-
-/** An error about the only span of a list, as one about that of another place. @param {unknown} error @param {number} i */
-function atPlace(error, i) {
-  const { code, message } = asToken2TextError(error);
-  return new Token2TextError(code, message.replace("spans[0]", `spans[${i}]`), { cause: error });
 }
 
 /** @param {string} what */

@@ -3,10 +3,11 @@ import { Token2TextError, asToken2TextError } from "../errors.js";
 import { checkOptions } from "../options.js";
 import { givenBytes } from "./body.js";
 import { repairedText } from "./json-repair.js";
-import { callText, callsOfBody, callsOfSpans, stringIn } from "./weave-calls.js";
+import { batchText, callText, callsOfBody, stringIn } from "./weave-calls.js";
 import { SERVER_OPTIONS, WeaveClient } from "./weave-client.js";
 import { generationCalls } from "./weave-generations.js";
 import { fit } from "./weave-size.js";
+import { callsOfOthers, callsOfSpans } from "./weave-spans.js";
 import { UsageCounter, withUsage } from "./weave-usage.js";
 
 /** @typedef {import("./weave-calls.js").Call} Call */
@@ -120,25 +121,30 @@ export class WeaveExporter {
    * The calls that were given, with their usage.
    *
    * @param {unknown} given
-   * @param {import("./weave-calls.js").Origin} origin
+   * @param {import("./weave-spans.js").Origin} origin
    * @param {Replaced} replaced
    */
-  async #calls(given, { contentType, url }, replaced) {
-    const isSpans = Array.isArray(given);
-    const bytes = isSpans ? new Uint8Array() : givenBytes(given, "a body");
+  async #calls(given, origin, replaced) {
     await started();
-    const { project } = this.#client;
-    const text = repairedText(bytes, () => void replaced.characters++);
-    const origin = { contentType, url, layouts: this.#layouts };
-    const items = await (isSpans ? callsOfSpans(given, project, replaced) : callsOfBody(text, bytes, origin, project, replaced));
+    const items = Array.isArray(given) ? await callsOfSpans(given, this.#client.project, replaced) : await this.#callsOfBytes(given, origin, replaced);
     const good = items.filter((item) => "call" in item);
-    const body = new TextEncoder().encode(batchText(good.map(({ call }) => callText(call))));
-    const usages = await this.#counter.count(body, this.#layouts, good.map(({ span }) => span?.fields));
+    const usages = await this.#counter.count(good.map(({ call, span }) => ({ text: callText(call), fields: span?.fields })), this.#layouts);
     good.forEach(({ call }, i) => {
       const usage = usages[i];
       if (usage) call.set("summary", withUsage(call.get("summary") ?? "{}", usage, this.#model));
     });
     return items;
+  }
+
+  /** @param {unknown} given @param {import("./weave-spans.js").Origin} origin @param {Replaced} replaced */
+  async #callsOfBytes(given, { contentType, url }, replaced) {
+    const bytes = givenBytes(given, "a body");
+    const { project } = this.#client;
+    let broken = 0;
+    const text = repairedText(bytes, () => void broken++);
+    // Protocol buffers are no text.
+    if (/^\s*[[{]/.test(text)) replaced.characters += broken;
+    return callsOfBody(text, project, replaced) ?? callsOfOthers(bytes, { contentType, url, layouts: this.#layouts }, project, replaced);
   }
 
   /** @param {Item[]} items @param {Replaced} replaced @returns {Promise<WeaveResult>} */
@@ -195,11 +201,6 @@ export class WeaveExporter {
     if (this.#times.size > MAX_REMEMBERED) this.#times.delete([...this.#times.keys()][0]);
     return time;
   }
-}
-
-/** @param {string[]} calls */
-function batchText(calls) {
-  return `{"batch":[${calls.join(",")}]}`;
 }
 
 /** Calls as they can be sent, and those that cannot. @param {Item[]} items */

@@ -113,10 +113,10 @@ function isOfNumbers(value) {
   return value instanceof Map ? value.has("logprob") : Array.isArray(value) && value.some((item) => item instanceof Numeral);
 }
 
-/** Whether these are whole numbers, and not those of a mask. @param {ExactArray} list */
+/** Whether these are whole numbers, also in rows, and not those of a mask. @param {ExactArray} list */
 function isOfIds(list) {
-  const items = list.flat();
-  return items.every((item) => item instanceof Numeral && item.isInteger) && items.some((item) => item instanceof Numeral && item.text.length > 1);
+  const all = (/** @type {(item: Exact) => boolean} */ holds) => list.every((item) => (Array.isArray(item) ? item.every(holds) : holds(item)));
+  return all((item) => item instanceof Numeral && item.isInteger) && !all((item) => item instanceof Numeral && item.text.length === 1);
 }
 
 /** A text that is so many bytes shorter, or as short as it may get. @param {string} text @param {number} over */

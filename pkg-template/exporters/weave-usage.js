@@ -6,6 +6,7 @@
 import { read } from "../read.js";
 import { openRollouts } from "../rollouts.js";
 import { members } from "./json-text.js";
+import { batchText } from "./weave-calls.js";
 
 /** @typedef {import("../span.js").Span} Span */
 /** @typedef {import("../span.js").SpanField} SpanField */
@@ -21,15 +22,27 @@ export class UsageCounter {
   #around = new Set();
 
   /**
-   * @param {Uint8Array} body A batch of whole calls.
+   * @param {{ text: string, fields?: SpanField[] }[]} calls Their JSON, and the fields of the spans that they were written of.
    * @param {Layouts} layouts
-   * @param {(SpanField[] | undefined)[]} known Fields that the spans had of which the calls were written.
-   * @returns {Promise<(Usage | undefined)[]>} For each call.
+   * @returns {Promise<(Usage | undefined)[]>} For each call. One that cannot be read has none: it is for the service to refuse it.
    */
-  async count(body, layouts, known) {
-    const spans = await read(body, { format: "weave", layouts });
-    const notOwn = await holdersAndCopies(body, layouts);
-    const usages = spans.map((span, i) => (notOwn.has(span.path) ? undefined : usageOf(span, known[i])));
+  async count(calls, layouts) {
+    try {
+      return await this.#count(calls, layouts);
+    } catch {
+      const readable = await Promise.all(calls.map(({ text }) => read(batchBytes([text]), { format: "weave", layouts }).then(() => true, () => false)));
+      const usages = await this.#count(calls.filter((_, i) => readable[i]), layouts);
+      return readable.map((isReadable) => (isReadable ? usages.shift() : undefined));
+    }
+  }
+
+  /** @param {{ text: string, fields?: SpanField[] }[]} calls @param {Layouts} layouts */
+  async #count(calls, layouts) {
+    const body = batchBytes(calls.map(({ text }) => text));
+    const limits = { bodyBytes: body.length };
+    const spans = await read(body, { format: "weave", layouts, limits });
+    const notOwn = await holdersAndCopies(body, { format: "weave", layouts, limits });
+    const usages = spans.map((span, i) => (notOwn.has(span.path) ? undefined : usageOf(span, calls[i].fields)));
     const places = new Map(spans.map((span, i) => [keyOf(span.traceId, span.spanId), i]));
     spans.forEach((span, i) => {
       // Those around one that is around others are so too.
@@ -82,12 +95,12 @@ export function withUsage(summary, { model, prompt, completion }, unnamed) {
  * The addresses of calls that hold others, or have the ids of another once more.
  *
  * @param {Uint8Array} body
- * @param {Layouts} layouts
+ * @param {import("../rollouts.js").OpenRolloutsOptions} options
  */
-async function holdersAndCopies(body, layouts) {
+async function holdersAndCopies(body, options) {
   /** @type {Set<string>} */
   const found = new Set();
-  const reader = await openRollouts(body, {}, { format: "weave", layouts });
+  const reader = await openRollouts(body, {}, options);
   try {
     for (let at = 0; at < reader.length; at++) {
       const { calls } = reader.rollout(at);
@@ -118,6 +131,11 @@ function usageOf({ path, model, fields }, known = []) {
 function written({ ids, mask, segments }) {
   if (segments !== undefined || mask?.length !== ids.length) return ids.length;
   return mask.reduce((count, bit) => count + (bit === 0 ? 0 : 1), 0);
+}
+
+/** @param {string[]} calls */
+function batchBytes(calls) {
+  return new TextEncoder().encode(batchText(calls));
 }
 
 /** @param {string} traceId @param {string} spanId */

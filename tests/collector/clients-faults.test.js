@@ -11,7 +11,7 @@ import { ANSWER, PROMPT } from "./support/decoded.js";
 import { startRecorder } from "./support/recorder.js";
 import { startCommand } from "./support/relayed.js";
 import { withServers } from "./support/servers.js";
-import { weaveServer } from "./support/weave.js";
+import { weaveServer } from "../integration/support/weave.js";
 
 /** So that nobody waits for minutes. */
 const IMPATIENT = {

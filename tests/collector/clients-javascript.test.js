@@ -8,7 +8,7 @@ import { ANSWER, PROMPT } from "./support/decoded.js";
 import { comparable, noTexts, textsIn } from "./support/records.js";
 import { startRelayed } from "./support/relayed.js";
 import { withServers } from "./support/servers.js";
-import { weaveServer } from "./support/weave.js";
+import { weaveServer } from "../integration/support/weave.js";
 
 const IDS = [PROMPT.ids, ANSWER.ids].map((ids) => JSON.stringify(ids));
 const { weave, rotel } = withServers({ weave: weaveServer(), rotel: rotelServer() });

@@ -10,7 +10,7 @@ import { comparable, noTexts, textsIn } from "./support/records.js";
 import { startRecorder } from "./support/recorder.js";
 import { startRelayed } from "./support/relayed.js";
 import { withServers } from "./support/servers.js";
-import { weaveServer } from "./support/weave.js";
+import { weaveServer } from "../integration/support/weave.js";
 
 const IDS = [PROMPT.ids, ANSWER.ids];
 

@@ -7,7 +7,7 @@ import { SETTINGS, client, verl } from "./support/clients.js";
 import { textsIn } from "./support/records.js";
 import { startCommand } from "./support/relayed.js";
 import { withServers } from "./support/servers.js";
-import { weaveServer } from "./support/weave.js";
+import { weaveServer } from "../integration/support/weave.js";
 
 const OPTIONS = ["--samples", "4", "--rollouts", "2", "--step", "1"];
 const servers = withServers({ mlflow: mlflowServer(), trackio: new Trackio(), weave: weaveServer() });

@@ -7,7 +7,7 @@ import { SETTINGS, client, verl } from "./support/clients.js";
 import { comparable, noTexts, textsIn } from "./support/records.js";
 import { startRelayed } from "./support/relayed.js";
 import { withServers } from "./support/servers.js";
-import { weaveServer } from "./support/weave.js";
+import { weaveServer } from "../integration/support/weave.js";
 
 /**
  * @typedef {object} Backend

@@ -1,18 +1,18 @@
 /** Unmodified clients, as programs of their own: what they log with, and what they see of what is stored. */
-import { spawn, spawnSync } from "node:child_process";
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { interpreter } from "../../integration/support/python.js";
+import { weaveSettings } from "../../integration/support/weave.js";
 import { tokenizerFile } from "./collector.js";
 
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const SCRIPTS = fileURLToPath(new URL("./python/", import.meta.url));
 const JAVASCRIPT = fileURLToPath(new URL("./javascript/", import.meta.url));
 const QUIET = { MLFLOW_DISABLE_TELEMETRY: "true", DO_NOT_TRACK: "true", HF_HUB_OFFLINE: "1", WANDB_ERROR_REPORTING: "false" };
-const WEAVE_KEY = "0123456789".repeat(4);
 
 /**
  * What a trainer sets to log to a server, or to the relay in front of it.
@@ -22,16 +22,9 @@ const WEAVE_KEY = "0123456789".repeat(4);
 export const SETTINGS = {
   mlflow: (url) => ({ MLFLOW_TRACKING_URI: url }),
   trackio: (url) => ({ TRACKIO_SERVER_URL: url, TRACKIO_WRITE_TOKEN: "token-of-the-tests" }),
-  weave: (url) => ({ WF_TRACE_SERVER_URL: url, WANDB_BASE_URL: url, WANDB_API_KEY: WEAVE_KEY }),
+  weave: weaveSettings,
   otlp: (url) => ({ OTEL_EXPORTER_OTLP_ENDPOINT: url }),
 };
-
-/** The interpreter of an environment that `scripts/venv.sh` makes. @param {string} name */
-export function interpreter(name) {
-  const { stdout, stderr, status } = spawnSync(join(ROOT, "scripts/venv.sh"), [name], { encoding: "utf8" });
-  if (status !== 0) throw new Error(`${name} could not be installed: ${stderr}`);
-  return join(ROOT, stdout.trim());
-}
 
 /**
  * @typedef {object} Ended

@@ -1,7 +1,17 @@
 /** A Python program that answers questions one after the other. */
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+
+/** The interpreter of an environment that `scripts/venv.sh` makes. @param {string} name */
+export function interpreter(name) {
+  const { stdout, stderr, status } = spawnSync(join(ROOT, "scripts/venv.sh"), [name], { encoding: "utf8" });
+  if (status !== 0) throw new Error(`${name} could not be installed: ${stderr}`);
+  return join(ROOT, stdout.trim());
+}
 
 export class PythonProgram {
   #child;

@@ -16,7 +16,10 @@ import json
 import logging
 import sys
 from dataclasses import dataclass, field
+from pathlib import Path
 from types import SimpleNamespace
+
+sys.path.append(str(Path(__file__).parents[3] / "integration/support"))
 
 from parts import use_parts
 from tokenizers import Tokenizer

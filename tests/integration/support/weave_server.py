@@ -35,6 +35,7 @@ PATHS = {
     "/call/update": "call_update",
     "/call/read": "call_read",
     "/calls/query_stats": "calls_query_stats",
+    "/calls/usage": "calls_usage",
     "/v2/{entity}/{project}/calls/complete": "calls_complete",
     "/obj/create": "obj_create",
     "/obj/read": "obj_read",

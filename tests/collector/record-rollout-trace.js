@@ -9,10 +9,10 @@ import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { mlflowServer } from "../integration/support/mlflow.js";
 import { Trackio } from "../integration/support/trackio.js";
+import { weaveServer } from "../integration/support/weave.js";
 import { SETTINGS, python } from "./support/clients.js";
 import { tokenizerFile } from "./support/collector.js";
 import { startRecorder } from "./support/recorder.js";
-import { weaveServer } from "./support/weave.js";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url)).replace(/\/$/, "");
 const FOLDER = fileURLToPath(new URL("../fixtures/rollout-trace/", import.meta.url));

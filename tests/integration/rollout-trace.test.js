@@ -3,22 +3,25 @@ import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
 import { init, shutdown, traced, withAttributes } from "../../pkg/rollout-trace.js";
 import { EXPERIMENT, makeCalls } from "../js/support/trace-calls.js";
-import { assertSame, mlflowTraces, trackioEntry, verls } from "../js/support/trace-shapes.js";
+import { assertSame, mlflowTraces, trackioEntry, verls, weaveTraces } from "../js/support/trace-shapes.js";
 import { tokenizerFolder } from "./support/fixtures.js";
 import { PythonClient, mlflowServer } from "./support/mlflow.js";
+import { runRecipe } from "./support/recipe.js";
 import { Trackio } from "./support/trackio.js";
+import { WEAVE_KEY, weaveClient, weaveServer } from "./support/weave.js";
 
 const mlflow = mlflowServer();
 const trackio = new Trackio();
-/** @type {PythonClient} */
-let mlflowClient;
+const weave = weaveServer();
+/** What looks into them. @type {{ close: () => void, ask: (question: string, ...args: unknown[]) => Promise<any> }[]} */
+let clients = [];
 before(async () => {
-  await Promise.all([mlflow, trackio].map((server) => server.start()));
-  mlflowClient = new PythonClient(mlflow.url);
+  await Promise.all([mlflow, trackio, weave].map((server) => server.start()));
+  clients = [new PythonClient(mlflow.url), weaveClient(weave.url)];
 });
 after(async () => {
-  mlflowClient?.close();
-  await Promise.all([mlflow, trackio].map((server) => server.dispose()));
+  for (const client of clients) client.close();
+  await Promise.all([mlflow, trackio, weave].map((server) => server.dispose()));
 });
 
 /** Makes all calls, with texts. @param {import("../../pkg/rollout-trace.js").TraceOptions} options */
@@ -31,7 +34,7 @@ async function trace(options) {
 
 test("MLflow's client reads the traces, the tree, the tags and the texts of verl", async () => {
   await trace({ backend: "mlflow", projectName: "calls-text", server: { url: mlflow.url } });
-  const traces = await mlflowClient.ask("traces", "calls-text");
+  const traces = await clients[0].ask("traces", "calls-text");
   const found = traces.flatMap((/** @type {any} */ { spans: stored, tags }) => {
     const spans = Object.values(stored).map(asRead);
     return mlflowTraces(spans, new Map([[spans[0].traceId, verlsTags(tags)]]));
@@ -48,6 +51,22 @@ test("Trackio stores the traces of verl, under its run", async () => {
     return trackioEntry({ project: "calls-text", run: EXPERIMENT, step, metrics: { [key]: { _type: "trackio.trace", messages, metadata, spans } } });
   });
   assertSame(found, await verls("trackio", "text"));
+});
+
+test("W&B's client reads the calls of verl", async () => {
+  await trace({ backend: "weave", projectName: "team/calls-text", server: { url: weave.url, apiKey: WEAVE_KEY } });
+  const calls = await clients[1].ask("calls", "team/calls-text");
+  const found = weaveTraces(calls.map((/** @type {any} */ { op, ...call }) => ({ ...call, project_id: "team/calls-text", op_name: op })));
+  assertSame(found, await verls("weave", "text"));
+});
+
+test("the recipe does what it says", async () => {
+  const commands = await runRecipe("Rollout traces", { urls: { "http://127.0.0.1:5000": mlflow.url }, files: { "tokenizer.json": `${tokenizerFolder}/tokenizer.json` } });
+  assert.equal(commands, 1);
+  const [{ tags, spans }] = await clients[0].ask("traces", "agents");
+  assert.deepEqual([tags.step, tags.sample_index, tags["mlflow.traceName"]], ["3", "17", "agent_loop"]);
+  const texts = Object.values(spans).map((/** @type {any} */ { attributes }) => JSON.parse(attributes["mlflow.spanOutputs"] ?? "{}").response_text);
+  assert.deepEqual(texts.sort(), ["Hello, world!", "Hello, world!", undefined]);
 });
 
 /** Without what MLflow's server adds. @param {Record<string, string>} tags */

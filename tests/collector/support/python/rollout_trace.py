@@ -12,10 +12,14 @@ import contextlib
 import json
 import sys
 from importlib.metadata import version
+from pathlib import Path
 from types import SimpleNamespace
 
-from parts import use_parts
 from tokenizers import Tokenizer
+
+sys.path.append(str(Path(__file__).parents[3] / "integration/support"))
+
+from parts import use_parts
 
 use_parts(packages={"verl": {}, "verl.utils": {}}, absent=("ray", "torch"))
 

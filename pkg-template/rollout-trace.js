@@ -73,14 +73,13 @@ export function withAttributes(attributes, fn) {
  */
 export function traced(name, fn, { parameters } = {}) {
   if (typeof fn !== "function") throw new Token2TextError("invalid_options", `traced takes a function, not ${describe(fn)}`);
-  /** @this {unknown} @param {...any} args */
-  function recorded(...args) {
-    const call = active?.tracer.begin(String(name), args, parameters);
-    return call ? call.make(() => Reflect.apply(fn, this, args)) : Reflect.apply(fn, this, args);
-  }
-  Object.defineProperty(recorded, "name", { value: fn.name, configurable: true });
-  Object.defineProperty(recorded, "length", { value: fn.length, configurable: true });
-  return /** @type {F} */ (/** @type {unknown} */ (recorded));
+  // All else that the function is and has stays as it is.
+  return new Proxy(fn, {
+    apply(target, self, args) {
+      const call = active?.tracer.begin(String(name), args, parameters);
+      return call ? call.make(() => Reflect.apply(target, self, args)) : Reflect.apply(target, self, args);
+    },
+  });
 }
 
 /**

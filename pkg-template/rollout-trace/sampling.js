@@ -34,12 +34,13 @@ export class SampleLimit {
   }
 
   /** @param {{ step?: unknown, validate?: boolean, sampleIndex?: unknown }} attributes A trajectory without a sample is one of its own. */
-  allows({ step, validate = false, sampleIndex = Symbol("a sample") }) {
+  allows({ step, validate = false, sampleIndex }) {
     if (this.#max === Infinity) return true;
     const samples = this.#samplesOf(`${String(step)} ${validate}`);
-    if (samples.has(sampleIndex)) return true;
+    const sample = sampleIndex ?? Symbol("of its own");
+    if (samples.has(sample)) return true;
     if (samples.size >= this.#max) return false;
-    samples.add(sampleIndex);
+    samples.add(sample);
     return true;
   }
 

@@ -79,9 +79,11 @@ function message(role, content) {
   return object({ role: jsonOf(role), content: jsonOf(content) });
 }
 
-/** An integer, as Python's `int` makes it of what is given. @param {unknown} step */
+/** An integer, where Python's `int` makes one of what is given. @param {unknown} step */
 function stepOf(step) {
-  const number = typeof step === "string" && step.trim() === "" ? NaN : Math.trunc(Number(step ?? NaN));
+  const isText = typeof step === "string";
+  if (isText ? !/^\s*[+-]?\d+\s*$/.test(step) : step === null || step === undefined) return "null";
+  const number = Math.trunc(Number(step));
   return Number.isSafeInteger(number) ? String(number) : "null";
 }
 

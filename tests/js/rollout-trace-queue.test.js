@@ -221,3 +221,16 @@ test("a process is not kept alive by what waits, and by flush until it is sent; 
   assert.equal(output, "1\n");
   assert.equal(server.entries().length, 1);
 });
+
+test("a rejection that nobody handles is unhandled, once, as it would be without tracing", async () => {
+  const { output } = await run(`
+    import { init, traced } from "ROLLOUT_TRACE";
+    const reasons = [];
+    process.on("unhandledRejection", ({ message }) => reasons.push(message));
+    await init({ backend: "trackio", projectName: "p", experimentName: "e", server: { url: "${server.url}" } });
+    const fail = traced("fail", async (message) => { throw new Error(message); });
+    void fail("lost");
+    await fail("caught").catch(() => {});
+    setTimeout(() => console.log(reasons.join()), 20);`);
+  assert.equal(output, "lost\n");
+});

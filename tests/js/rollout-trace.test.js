@@ -40,6 +40,8 @@ test("a function keeps its name, length, this, result and what it throws", async
   const client = new Client();
   assert.equal(client.times(4), 8);
   assert.deepEqual([client.times.name, client.times.length], ["times", 1]);
+  const Tool = traced("Tool", /** @type {any} */ (class { static kind = "static"; }));
+  assert.deepEqual([Tool.kind, new Tool() instanceof Tool], ["static", true]);
   const object = { token_ids: [1] };
   assert.equal(traced("same", () => object)(), object);
   assert.equal(await traced("same", async () => object)(), object);

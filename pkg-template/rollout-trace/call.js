@@ -23,24 +23,36 @@ import { MAX_VALUE_BYTES, isPlainObject, nameOf, snapshot, wordsOf } from "./sna
  * @property {number} bytes About what it holds.
  */
 /** @typedef {{ type: string, message: string, stack: string }} Thrown */
+/**
+ * Who is told of a call.
+ *
+ * @typedef {object} Listener
+ * @property {(call: Call, bytes: number) => void} grew It holds so much more.
+ * @property {(call: Call, record: Record) => void} ended
+ */
 
 /** What a record holds besides its values. */
 const BYTES_OF_RECORD = 512;
+/** What something that was yielded holds besides its value. */
+const BYTES_OF_YIELDED = 16;
 
 export class Call {
   #context;
-  #ended;
+  #listener;
   /** Undefined once it has ended or was given up, and of a call that only has a context. @type {Record | undefined} */
   #record;
+  /** What a generator has given. @type {unknown[]} */
+  #yielded = [];
+  #yieldedBytes = 0;
 
   /**
    * @param {Context} context For what is called.
    * @param {Omit<Record, "start" | "end">} [record]
-   * @param {(call: Call, record: Record) => void} [ended] Is told its record.
+   * @param {Listener} [listener]
    */
-  constructor(context, record, ended) {
+  constructor(context, record, listener) {
     this.#context = context;
-    this.#ended = ended;
+    this.#listener = listener;
     if (record) this.#record = { ...record, start: nowIn(record.trace), end: "", bytes: record.bytes + BYTES_OF_RECORD };
   }
 
@@ -90,10 +102,30 @@ export class Call {
 
   /** @param {unknown} value */
   succeeded(value) {
-    // The span of a trajectory has no output in verl.
-    if (!this.#record || this.#record.isTrajectory) return this.#end({}, 0);
-    const output = snapshot(value);
+    const output = this.#isKept ? snapshot(value) : { value: undefined, bytes: 0 };
     this.#end({ output: output.value ?? null }, output.bytes);
+  }
+
+  /** Keeps what a generator gives, as long as that is not too much. @param {unknown} value */
+  yielded(value) {
+    if (!this.#isKept || this.#yieldedBytes > MAX_VALUE_BYTES) return;
+    const { value: copy, bytes } = snapshot(value, MAX_VALUE_BYTES - this.#yieldedBytes);
+    this.#yielded.push(copy);
+    const grown = bytes + BYTES_OF_YIELDED;
+    this.#yieldedBytes += grown;
+    this.#listener?.grew(this, grown);
+  }
+
+  /** The end of a generator. @param {unknown} value What it returns. */
+  exhausted(value) {
+    const returned = this.#isKept && value !== undefined ? snapshot(value) : { value: undefined, bytes: 0 };
+    const output = { yielded: this.#yielded, returned: returned.value };
+    this.#end({ output }, this.#yieldedBytes + returned.bytes);
+  }
+
+  /** The span of a trajectory has no output in verl. */
+  get #isKept() {
+    return this.#record !== undefined && !this.#record.isTrajectory;
   }
 
   /** @param {unknown} error */
@@ -105,6 +137,7 @@ export class Call {
   /** Forgets what was recorded. */
   giveUp() {
     this.#record = undefined;
+    this.#yielded = [];
   }
 
   /** @param {Partial<Record>} outcome @param {number} bytes */
@@ -112,7 +145,7 @@ export class Call {
     const record = this.#record;
     if (!record) return;
     this.#record = undefined;
-    this.#ended?.(this, { ...record, ...outcome, end: nowIn(record.trace), bytes: record.bytes + bytes });
+    this.#listener?.ended(this, { ...record, ...outcome, end: nowIn(record.trace), bytes: record.bytes + bytes });
   }
 }
 
@@ -149,27 +182,16 @@ function isIterator(value) {
 }
 
 /**
- * An iterator that gives what another one gives, and tells the call. The call's output is what was yielded, and what was returned if
- * that is something.
+ * An iterator that gives what another one gives, and tells the call.
  *
  * @param {any} iterator
  * @param {Call} call
  */
 function followed(iterator, call) {
-  /** @type {{ yielded: unknown[], returned?: unknown }} */
-  const output = { yielded: [] };
-  let left = MAX_VALUE_BYTES;
-
   /** @param {any} step */
   function take(step) {
-    if (step?.done) {
-      if (step.value !== undefined) output.returned = step.value;
-      call.succeeded(output);
-    } else if (left > 0) {
-      const { value, bytes } = snapshot(step?.value, left);
-      left -= bytes;
-      output.yielded.push(value);
-    }
+    if (step?.done) call.exhausted(step.value);
+    else call.yielded(step?.value);
     return step;
   }
   /** @param {unknown} error */

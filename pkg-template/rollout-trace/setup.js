@@ -6,7 +6,6 @@ import { BACKENDS } from "./backends.js";
 import { randomId } from "./context.js";
 import { jsonOf } from "./json.js";
 import { Queue } from "./queue.js";
-import { textsOf } from "./texts.js";
 import { Tracer } from "./tracer.js";
 
 /** @typedef {import("./backends.js").Backend} Backend */
@@ -53,7 +52,7 @@ export async function setUp(options) {
   for (const [name, value] of Object.entries({ maxSamplesPerStepPerWorker: maxSamples ?? 0, maxQueueRecords, maxQueueBytes })) checkCount(name, value);
   const run = { projectName: nameIn(given, "projectName"), experimentName: nameIn(given, "experimentName"), runId: randomId(16) };
   const exporter = await backend.exporter({ ...fromEnvironment(backend), ...given.server }, run);
-  const texts = given.token2text ? await textsOf(given.token2text === true ? given.tokenizer : given.token2text, given.layouts ?? ["verl"]) : undefined;
+  const texts = given.token2text ? await loadTexts(given) : undefined;
   const ended = new AbortController();
   const retry = { sleep: sleepUnheld, signal: ended.signal, ...given.retry };
   const send = withRetry((/** @type {unknown} */ body) => exporter.export(body), retry);
@@ -69,6 +68,12 @@ export async function setUp(options) {
     texts?.free();
   };
   return { tracer: new Tracer({ backend, experimentName: run.experimentName, maxSamples, queue }), end };
+}
+
+/** WebAssembly is loaded only where there is something to decode with it. @param {TraceOptions} options */
+async function loadTexts({ token2text, tokenizer, layouts = ["verl"] }) {
+  const { textsOf } = await import("./texts.js");
+  return textsOf(token2text === true ? tokenizer : token2text, layouts);
 }
 
 /** @param {TraceOptions["backend"]} name */

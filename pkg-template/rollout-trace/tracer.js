@@ -4,6 +4,7 @@ import { here, inside, newTrace, randomId } from "./context.js";
 import { SampleLimit, choose } from "./sampling.js";
 import { isPlainObject, snapshot } from "./snapshot.js";
 
+/** @typedef {import("./call.js").Listener} Listener */
 /** @typedef {import("./call.js").Record} Record */
 /** @typedef {import("./context.js").Context} Context */
 /**
@@ -23,17 +24,13 @@ import { isPlainObject, snapshot } from "./snapshot.js";
  * @property {import("./queue.js").Queue} queue
  */
 
+/** @implements {Listener} */
 export class Tracer {
   #options;
   #limit;
   /** Calls that have not ended and what they hold, the oldest first. @type {Map<Call, number>} */
   #open = new Map();
   #openBytes = 0;
-  #ended = (/** @type {Call} */ call, /** @type {Record} */ record) => {
-    this.#close(call);
-    this.queue.push(record);
-  };
-
   /** @param {TracerOptions} options */
   constructor(options) {
     this.#options = options;
@@ -89,11 +86,23 @@ export class Tracer {
     const { attributes, trace = newTrace(), spanId: parentId } = context;
     if (begun.isTrajectory) Object.assign(trace.tags, attributes);
     const spanId = randomId(8);
-    const call = new Call({ ...context, trace, spanId }, { ...begun, trace, spanId, parentId, attributes }, this.#ended);
-    this.#open.set(call, call.bytes);
-    this.#openBytes += call.bytes;
-    this.#giveUpOldest();
+    const call = new Call({ ...context, trace, spanId }, { ...begun, trace, spanId, parentId, attributes }, this);
+    this.#open.set(call, 0);
+    this.grew(call, call.bytes);
     return call;
+  }
+
+  /** @param {Call} call @param {number} bytes */
+  grew(call, bytes) {
+    this.#open.set(call, (this.#open.get(call) ?? 0) + bytes);
+    this.#openBytes += bytes;
+    this.#giveUpOldest();
+  }
+
+  /** @param {Call} call @param {Record} record */
+  ended(call, record) {
+    this.#close(call);
+    this.queue.push(record);
   }
 
   /** Of promises that never settle there may be any number. */

@@ -92,6 +92,17 @@ test("calls that never settle are given up, the oldest first", async () => {
   assert.equal(promises.length, 20_000);
 });
 
+test("so are generators that never end", async () => {
+  await start({ maxQueueBytes: 100_000 });
+  const forever = traced("forever", function* () { for (;;) yield new Uint32Array(1000); });
+  const generators = Array.from({ length: 20 }, () => forever());
+  for (let i = 0; i < 100; i++) for (const generator of generators) assert.equal(generator.next().value?.length, 1000);
+  const { open, dropped } = stats();
+  assert.equal(open + dropped, 20);
+  // 4,000 bytes each time.
+  assert.equal(open, 0);
+});
+
 test("a dead backend: it is tried again, then counted, and nobody is told but who asks", async () => {
   await start({ server: { url: DEAD }, retry: FAST });
   const call = traced("call", async () => "result");

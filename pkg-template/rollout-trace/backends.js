@@ -4,10 +4,23 @@ import { trackioEntry } from "./trackio-entry.js";
 
 /** @typedef {import("./call.js").Record} Record */
 /** @typedef {import("../write.js").SpanInput} SpanInput */
-/** A record with its values as JSON; `output` is `"null"` where nothing came back. @typedef {{ record: Record, inputs: string, output: string }} Prepared */
+/**
+ * A record with its values as JSON; `output` is `"null"` where nothing came back.
+ *
+ * @typedef {{ record: Record, inputs: string, output: string }} Prepared
+ */
 /** @typedef {{ projectName: string, experimentName: string, runId: string }} Run */
 /** The part of every exporter that is used. @typedef {{ export: (given: any) => Promise<Result> }} Exporter */
-/** @typedef {{ status: "success" | "retryable" | "failure", error?: Error, retryAfterMs?: number, rejected?: unknown[], rejectedSpans?: number }} Result */
+/**
+ * What all their results may have.
+ *
+ * @typedef {object} Result
+ * @property {"success" | "retryable" | "failure"} status
+ * @property {Error} [error]
+ * @property {number} [retryAfterMs]
+ * @property {unknown[]} [rejected]
+ * @property {number} [rejectedSpans]
+ */
 /**
  * @typedef {object} Backend
  * @property {globalThis.Record<string, string>} environment Variables that stand for options of the exporter, as for verl's clients.
@@ -23,7 +36,12 @@ const LOG_LEVELS = { ok: 10, error: 40 };
 /** @type {globalThis.Record<string, Backend>} */
 export const BACKENDS = {
   mlflow: {
-    environment: { url: "MLFLOW_TRACKING_URI", username: "MLFLOW_TRACKING_USERNAME", password: "MLFLOW_TRACKING_PASSWORD", token: "MLFLOW_TRACKING_TOKEN" },
+    environment: {
+      url: "MLFLOW_TRACKING_URI",
+      username: "MLFLOW_TRACKING_USERNAME",
+      password: "MLFLOW_TRACKING_PASSWORD",
+      token: "MLFLOW_TRACKING_TOKEN",
+    },
     async exporter(server, { projectName }) {
       const { MlflowExporter } = await import("../exporters/mlflow-node.js");
       return new MlflowExporter({ experiment: projectName, .../** @type {{ url: string }} */ (server) });
@@ -102,6 +120,6 @@ const FRAME = /^\s+at (?:(?:async )?(.*?) \()?(.*?):(\d+):\d+\)?$/;
 function weaveException(thrown) {
   if (!thrown) return undefined;
   const frames = thrown.stack.split("\n").map((line) => line.match(FRAME)).filter((frame) => frame !== null);
-  const traceback = frames.reverse().map(([, name, file, line]) => ({ filename: file, line_number: Number(line), function_name: name ?? "<anonymous>", text: "" }));
-  return jsonOf({ type: thrown.type, message: thrown.message, traceback });
+  const traceback = frames.map(([, name = "<anonymous>", file, line]) => ({ filename: file, line_number: Number(line), function_name: name, text: "" }));
+  return jsonOf({ type: thrown.type, message: thrown.message, traceback: traceback.reverse() });
 }

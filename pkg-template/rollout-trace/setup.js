@@ -49,7 +49,8 @@ export async function setUp(options) {
   const backend = backendOf(given.backend);
   if (!backend) return undefined;
   const { maxSamplesPerStepPerWorker: maxSamples, maxQueueRecords = MAX_QUEUE_RECORDS, maxQueueBytes = MAX_QUEUE_BYTES } = given;
-  for (const [name, value] of Object.entries({ maxSamplesPerStepPerWorker: maxSamples ?? 0, maxQueueRecords, maxQueueBytes })) checkCount(name, value);
+  const counts = { maxSamplesPerStepPerWorker: maxSamples ?? 0, maxQueueRecords, maxQueueBytes };
+  for (const [name, value] of Object.entries(counts)) checkCount(name, value);
   const run = { projectName: nameIn(given, "projectName"), experimentName: nameIn(given, "experimentName"), runId: randomId(16) };
   const exporter = await backend.exporter({ ...fromEnvironment(backend), ...given.server }, run);
   const texts = given.token2text ? await loadTexts(given) : undefined;

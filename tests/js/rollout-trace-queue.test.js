@@ -74,7 +74,7 @@ test("10,000 calls against a backend that does not answer hold bounded memory, a
   const grown = (await heap()) - before;
   assert.ok(grown < 15, `${grown} MB more, of 40 MB that were recorded`);
   // A wait for the backend would be longer.
-  assert.ok(slowest.millis < 1000, `${slowest.millis} ms`);
+  assert.ok(slowest.millis < 5000, `${slowest.millis} ms`);
   release();
   const told = await flush();
   assert.deepEqual([told.sent, told.waiting, told.dropped], [waiting, 0, dropped]);
@@ -103,14 +103,16 @@ test("so are generators that never end", async () => {
   assert.equal(open, 0);
 });
 
-test("a dead backend: it is tried again, then counted, and nobody is told but who asks", async () => {
-  await start({ server: { url: DEAD }, retry: FAST });
-  const call = traced("call", async () => "result");
-  assert.equal(await call(), "result");
-  const { recorded: all, failed, sent, waiting, lastReason } = await flush();
-  assert.deepEqual([all, failed, sent, waiting], [1, 1, 0, 0]);
-  assert.match(String(lastReason), /ECONNREFUSED/);
-});
+for (const backend of /** @type {const} */ (["mlflow", "trackio", "weave", "otlp"])) {
+  test(`a dead ${backend}: it is tried again, then counted, and nobody is told but who asks`, async () => {
+    await start({ backend, server: { url: DEAD }, retry: FAST });
+    const call = traced("call", async () => "result");
+    assert.equal(await call(), "result");
+    const { recorded: all, failed, sent, waiting, lastReason } = await flush();
+    assert.deepEqual([all, failed, sent, waiting], [1, 1, 0, 0]);
+    assert.match(String(lastReason), /ECONNREFUSED/);
+  });
+}
 
 for (const [status, attempts] of [[503, 3], [400, 1]]) {
   test(`a backend that answers ${status} is asked ${attempts} times for each batch`, async () => {
@@ -148,12 +150,13 @@ test("of a batch that the backend refuses in part the rest counts as sent", asyn
 });
 
 test("flush waits no longer than it is told to", async () => {
-  server.fault = () => sleep(500);
+  let release = () => {};
+  const held = new Promise((resolve) => (release = () => resolve(undefined)));
+  server.fault = () => /** @type {Promise<void>} */ (held);
   await start();
   traced("call", () => 1)();
-  const began = performance.now();
   assert.equal((await flush({ timeoutMillis: 30 })).waiting, 1);
-  assert.ok(performance.now() - began < 400);
+  release();
   assert.equal((await flush()).sent, 1);
 });
 
@@ -181,7 +184,8 @@ const TOKENIZERS = {
 for (const [what, options] of Object.entries(TOKENIZERS)) {
   test(`texts by ${what}; the result has none`, async () => {
     await start(await options());
-    const result = await traced("call", async (/** @type {any} */ _given) => ({ token_ids: Uint32Array.from(byteIds("wörld")) }))({ prompt_ids: byteIds("Hello") });
+    const call = traced("call", async (/** @type {any} */ _given) => ({ token_ids: Uint32Array.from(byteIds("wörld")) }));
+    const result = await call({ prompt_ids: byteIds("Hello") });
     assert.deepEqual(Object.keys(result), ["token_ids"]);
     const [{ output }] = await recorded();
     assert.deepEqual(output, { prompt_text: "Hello", response_text: "wörld", token_ids: byteIds("wörld") });

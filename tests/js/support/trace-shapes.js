@@ -34,7 +34,8 @@ export function assertSame(found, wanted) {
 
 /** @param {any[]} records */
 function sorted(records) {
-  return records.map((record) => /** @type {const} */ ([JSON.stringify(record, byKey), record])).sort(([a], [b]) => (a < b ? -1 : 1)).map(([, record]) => record);
+  const keyed = records.map((record) => /** @type {const} */ ([JSON.stringify(record, byKey), record]));
+  return keyed.sort(([a], [b]) => (a < b ? -1 : 1)).map(([, record]) => record);
 }
 
 /** Members in one order, without texts, which stand elsewhere among them. @param {string} _key @param {any} value */
@@ -46,7 +47,7 @@ function byKey(_key, value) {
 /** JSON in a message as a value: Python spells some numbers in other ways. @param {any} entry */
 export function trackioEntry({ project, run, step, config, metrics }) {
   const [[key, { messages, metadata, ...trace }]] = Object.entries(metrics);
-  const opened = messages.map((/** @type {any} */ message) => (/^[{[]/.test(message.content) ? { ...message, content: JSON.parse(message.content) } : message));
+  const opened = messages.map((/** @type {any} */ { content, ...rest }) => ({ ...rest, content: /^[{[]/.test(content) ? JSON.parse(content) : content }));
   // Trackio counts on where none is given: its client does, or its server.
   const own = metadata.step === undefined ? {} : { step };
   return { project, run, ...own, framework: config?.framework ?? "verl", key, messages: opened, metadata, ...trace };
@@ -71,6 +72,8 @@ export function mlflowTraces(spans, tags) {
 }
 
 const TAG = "mlflow.traceTag.";
+/** By MLflow's client or server, and by our exporter for MLflow's page. */
+const ADDED = ["mlflow.traceRequestId", "mlflow.chat.messages"];
 
 /** @param {Record<string, any>} attributes */
 function tagsIn(attributes) {
@@ -79,7 +82,7 @@ function tagsIn(attributes) {
 
 /** @param {any} span @param {any[]} spans @returns {any} */
 function tree({ spanId, name, status, error, inputs, output, attributes, events }, spans) {
-  const kept = Object.entries(JSON.parse(attributes)).filter(([key]) => !key.startsWith(TAG) && key !== "mlflow.traceRequestId" && key !== "mlflow.chat.messages");
+  const kept = Object.entries(JSON.parse(attributes)).filter(([key]) => !key.startsWith(TAG) && !ADDED.includes(key));
   const inner = sorted(spans.filter(({ parentId }) => parentId === spanId).map((span) => tree(span, spans)));
   return {
     ...{ name, status, error, attributes: Object.fromEntries(kept), inner },

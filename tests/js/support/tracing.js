@@ -10,7 +10,7 @@ beforeEach(() => server.reset());
 afterEach(() => shutdown({ timeoutMillis: 5000 }));
 
 /** @param {Partial<import("../../../pkg/rollout-trace.js").TraceOptions>} [more] */
-export const start = (more) => init({ backend: "trackio", projectName: "p", experimentName: "e", server: { url: server.url }, ...more });
+export const start = (more) => init({ backend: "trackio", projectName: "team/p", experimentName: "e", server: { url: server.url }, ...more });
 
 /** Sends everything; the metadata of all calls in Trackio, in the order in which they ended. @returns {Promise<any[]>} */
 export async function recorded() {

@@ -21,7 +21,7 @@ const VIEWER = ["viewer.html", "viewer.css", "viewer-files.json", "sample/README
 test("the package has its files and nothing else", () => {
   const known = ["README.md", "LICENSE", "package.json", ...VIEWER];
   for (const path of [...known, "bin/token2text.js", "viewer.js", "viewer.d.ts", "viewer-engine.js"]) assert.ok(paths.includes(path), path);
-  for (const path of paths.filter((path) => !known.includes(path))) assert.match(path, /^(exporters\/)?[\w-]+\.(js|d\.ts|wasm)$|^(cli|bin)\/[\w-]+\.js$/);
+  for (const path of paths.filter((path) => !known.includes(path))) assert.match(path, /^((exporters|rollout-trace)\/)?[\w-]+\.(js|d\.ts|wasm)$|^(cli|bin)\/[\w-]+\.js$/);
 });
 
 test("package.json names only files that exist, and no dependency", () => {
@@ -33,7 +33,7 @@ test("package.json names only files that exist, and no dependency", () => {
 });
 
 test("every promised way in is there", () => {
-  const promised = ["token2text", "token2text/cache", "token2text/inline", "token2text/viewer", "token2text/viewer-files", "token2text/worker", "token2text/worker-host"];
+  const promised = ["token2text", "token2text/cache", "token2text/inline", "token2text/rollout-trace", "token2text/viewer", "token2text/viewer-files", "token2text/worker", "token2text/worker-host"];
   const exporters = ["mlflow", "opentelemetry", "otlp", "trackio", "weave"].map((name) => `token2text/exporters/${name}`);
   const files = ["token2text/slim_bg.wasm", "token2text/general_bg.wasm", "token2text/spans_bg.wasm", "token2text/package.json"];
   assert.deepEqual(entries.toSorted(), [...promised, ...exporters, ...files].toSorted());

@@ -53,7 +53,7 @@ const RECIPES = {
 /** What every page of a recipe shows. */
 const TEXT = "Hello, world!";
 /** Recipes with a server of their own; tests/integration runs them, and tests/collector that of OpenTelemetry. */
-const ELSEWHERE = ["MLflow", "OTLP", "OpenTelemetry", "Trackio", "Weave"];
+const ELSEWHERE = ["MLflow", "OTLP", "OpenTelemetry", "Rollout traces", "Trackio", "Weave"];
 /** Languages whose blocks are to read. */
 const READING = ["http"];
 

@@ -36,6 +36,21 @@ export const wrong = (tokenizer: Tokenizer) => tokenizer.decode("abc");
 export const made = () => new Tokenizer();
 `;
 
+const ROLLOUT_TRACE = `import { chooseSamples, flush, init, shutdown, stats, traced, withAttributes, type Attributes, type TraceOptions, type TraceStats } from "token2text/rollout-trace";
+const options: TraceOptions = { backend: "weave", projectName: "team/p", experimentName: "e", token2text: "tokenizer.json", layouts: "auto", server: { apiKey: "k" } };
+const attributes: Attributes = { step: 1, sampleIndex: "a", rolloutN: 0, validate: false, name: "agent_loop", trace: chooseSamples([1])[0] };
+export async function use(): Promise<TraceStats> {
+  await init(options);
+  const generate = traced("generate", async ({ prompt_ids }: { prompt_ids: number[] }) => ({ token_ids: prompt_ids }));
+  const { token_ids }: { token_ids: number[] } = await withAttributes(attributes, () => generate({ prompt_ids: [1] }));
+  const add: (a: number, b: number) => number = traced("add", (a: number, b: number) => a + b, { parameters: ["a", "b"] });
+  if (add(token_ids[0], 1) > stats().sent) return shutdown({ timeoutMillis: 1000 });
+  // @ts-expect-error a traced function takes what it took
+  generate({});
+  return flush();
+}
+`;
+
 const INLINE = `import { Enricher, Tokenizer } from "token2text/inline";
 export const use = (bytes: Uint8Array): Enricher => new Enricher(Tokenizer.fromBytes(bytes));
 `;
@@ -116,7 +131,8 @@ const FLAGS = ["--noEmit", "--strict", "--target", "es2022", "--lib", "es2022,do
 for (const [resolution, module] of [["nodenext", "nodenext"], ["bundler", "esnext"]]) {
   test(`the types with moduleResolution ${resolution}`, async () => {
     const project = freshProject();
-    project.write({ "main.ts": MAIN, "inline.ts": INLINE, "worker.ts": WORKER, "trackio.ts": TRACKIO, "otlp.ts": OTLP, "weave.ts": WEAVE });
-    await run(project, "tsc", [...FLAGS, "--module", module, "--moduleResolution", resolution, "main.ts", "inline.ts", "worker.ts", "trackio.ts", "otlp.ts", "weave.ts"]);
+    const sources = { "main.ts": MAIN, "inline.ts": INLINE, "worker.ts": WORKER, "trackio.ts": TRACKIO, "otlp.ts": OTLP, "weave.ts": WEAVE, "rollout-trace.ts": ROLLOUT_TRACE };
+    project.write(sources);
+    await run(project, "tsc", [...FLAGS, "--module", module, "--moduleResolution", resolution, ...Object.keys(sources)]);
   });
 }

@@ -73,10 +73,11 @@ export function withAttributes(attributes, fn) {
  */
 export function traced(name, fn, { parameters } = {}) {
   if (typeof fn !== "function") throw new Token2TextError("invalid_options", `traced takes a function, not ${describe(fn)}`);
+  const op = String(name);
   // All else that the function is and has stays as it is.
   return new Proxy(fn, {
     apply(target, self, args) {
-      const call = active?.tracer.begin(String(name), args, parameters);
+      const call = active?.tracer.begin(op, args, parameters);
       return call ? call.make(() => Reflect.apply(target, self, args)) : Reflect.apply(target, self, args);
     },
   });

@@ -2,8 +2,8 @@
  * Values as they are at one moment, as plain data: what is changed afterwards changes no record. Strings are shared, for they cannot
  * change; lists, objects and typed arrays are copied, numbers in one loop. JSON is made of it later, off the caller's path.
  *
- * No code of the traced program runs: getters, `toJSON` and the traps of a Proxy are not asked. What cannot be plain data stands there
- * in words: `<function add>`, `<circular>`, `<getter>`.
+ * `toJSON`, the traps of a Proxy and the getters of objects are not asked; elements of lists, and name and message of an error, are read
+ * as they are. What cannot be plain data stands there in words: `<function add>`, `<circular>`, `<getter>`.
  */
 import { types } from "node:util";
 
@@ -25,7 +25,6 @@ const kindOfView = /** @type {() => string | undefined} */ (
  * @type {[is: (value: any) => boolean, becomes: (value: any, taken: Taken) => unknown][]}
  */
 const KINDS = [
-  [types.isProxy, () => "<Proxy>"],
   [Array.isArray, (list, taken) => taken.list(list)],
   [(value) => kindOfView.call(value) !== undefined, (view, taken) => taken.view(view)],
   [types.isDate, (date) => (Number.isNaN(Date.prototype.getTime.call(date)) ? "<Invalid Date>" : Date.prototype.toISOString.call(date))],
@@ -64,6 +63,7 @@ class Taken {
   /** @param {unknown} value @returns {unknown} */
   of(value) {
     if (typeof value === "string") return this.#fits(value.length) ? value : TOO_LARGE;
+    if (types.isProxy(value)) return "<Proxy>";
     if (typeof value === "function") return `<function ${wordsOf(Object.getOwnPropertyDescriptor(value, "name")?.value)}>`;
     if (typeof value === "symbol") return `<${String(value)}>`;
     if (typeof value !== "object" || value === null) {
@@ -108,26 +108,30 @@ class Taken {
   map(map) {
     const entries = [...Map.prototype.entries.call(map)];
     if (!entries.every(([key]) => ["string", "number", "bigint", "boolean"].includes(typeof key))) return this.list(entries);
-    const copy = Object.create(null);
-    for (const [key, value] of entries) this.#member(copy, String(key), value);
-    return copy;
+    return this.#members(entries.map(([key]) => String(key)), (_, i) => entries[i][1]);
   }
 
   /** @param {object} object */
   object(object) {
     const keys = Object.keys(object);
     if (keys.length === 0 && !isPlainObject(object)) return `<${className(object)}>`;
-    const copy = Object.create(null);
-    for (const key of keys) {
+    return this.#members(keys, (key) => {
       const { get, set, value } = /** @type {PropertyDescriptor} */ (Object.getOwnPropertyDescriptor(object, key));
-      this.#member(copy, key, get || set ? "<getter>" : value);
-    }
-    return copy;
+      return get || set ? "<getter>" : value;
+    });
   }
 
-  /** @param {Record<string, unknown>} copy @param {string} key @param {unknown} value */
-  #member(copy, key, value) {
-    if (this.#fits(key.length)) copy[key] = this.of(value);
+  /** @param {string[]} keys @param {(key: string, i: number) => unknown} valueOf */
+  #members(keys, valueOf) {
+    const copy = Object.create(null);
+    for (const [i, key] of keys.entries()) {
+      if (!this.#fits(key.length)) {
+        copy[`<${keys.length - i} more>`] = TOO_LARGE;
+        break;
+      }
+      copy[key] = this.of(valueOf(key, i));
+    }
+    return copy;
   }
 
   /** @param {number} bytes */

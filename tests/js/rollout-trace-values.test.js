@@ -64,8 +64,11 @@ circular.self = circular;
 const shared = { a: 1 };
 let deep = /** @type {any} */ ("bottom");
 for (let i = 0; i < 150; i++) deep = [deep];
-const { proxy, revoke } = Proxy.revocable({}, { get: assert.fail });
-revoke();
+const [proxy, proxyOfFunction] = [{}, () => {}].map((target) => {
+  const { proxy, revoke } = Proxy.revocable(target, { get: assert.fail });
+  revoke();
+  return proxy;
+});
 
 /** A value and what is recorded of it. @type {[string, unknown, unknown][]} */
 const VALUES = [
@@ -86,11 +89,12 @@ const VALUES = [
   ["an Error", new TypeError("wrong"), "TypeError: wrong"],
   ["a RegExp and a URL", [/a"b/g, new URL("http://h/p")], ['/a"b/g', "http://h/p"]],
   ["a Promise", Promise.resolve(1), "<Promise>"],
-  ["a Proxy", [proxy, new Proxy([1], { get: assert.fail })], ["<Proxy>", "<Proxy>"]],
+  ["a Proxy", [proxy, proxyOfFunction, new Proxy([1], { get: assert.fail })], ["<Proxy>", "<Proxy>", "<Proxy>"]],
   ["undefined", [undefined, { a: undefined }], [null, {}]],
   ["holes", [1, , 2], [1, null, 2]], // eslint-disable-line no-sparse-arrays
   ["billions of holes", new Array(4e9), "<left out: over 16 MiB>"],
   ["a long string", ["x".repeat(17 << 20), 1], ["<left out: over 16 MiB>", 1]],
+  ["long keys", { a: 1, ["k".repeat(17 << 20)]: 2, b: 3 }, { a: 1, "<2 more>": "<left out: over 16 MiB>" }],
   ["keys of all kinds", JSON.parse('{"__proto__":{"a":1},"":2,"2":3,"\\u0000":4}'), JSON.parse('{"__proto__":{"a":1},"":2,"2":3,"\\u0000":4}')],
   ["no prototype", Object.assign(Object.create(null), { a: 1 }), { a: 1 }],
   ["half a character", "\ud800", "\ufffd"],
@@ -103,6 +107,12 @@ for (const [what, value, wanted] of VALUES) {
     assert.deepEqual(output, { given: wanted });
   });
 }
+
+test("what nothing can be asked of is returned all the same", async () => {
+  await start();
+  assert.equal(traced("call", () => proxyOfFunction)(), proxyOfFunction);
+  assert.deepEqual((await recorded()).map(({ output }) => output), ["<Proxy>"]);
+});
 
 test("what is too deep is left out in words, at the same level for every backend", async () => {
   const { output } = await recordOf(() => ({ deep }));

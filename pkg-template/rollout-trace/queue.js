@@ -33,6 +33,7 @@ const MAX_BATCH_RECORDS = 100;
 const MAX_BATCH_BYTES = 4_000_000;
 /** A timer that does nothing but keep the process alive. */
 const HOLD_MILLIS = 1 << 30;
+const ENDED = "tracing had ended";
 
 /** @template [Prepared=any] */
 export class Queue {
@@ -67,7 +68,7 @@ export class Queue {
 
   /** Takes a record in. If there is no room for it, it is dropped, as MLflow's client does, and those before it stay. @param {Record} record */
   push(record) {
-    if (this.#isClosed) return this.drop("tracing had ended");
+    if (this.#isClosed) return this.drop(ENDED);
     if (!this.hasRoomFor(this.#waiting.length + 1, this.#waitingBytes + record.bytes)) return this.drop("the queue was full");
     this.#counts.recorded++;
     this.#entered++;
@@ -83,9 +84,10 @@ export class Queue {
     this.#lastReason = reason;
   }
 
-  /** Takes nothing in any more. */
+  /** Takes nothing in and begins no request any more, so that the process may end. */
   close() {
     this.#isClosed = true;
+    if (!this.#isSending) this.#dropWaiting();
   }
 
   /** @returns {Omit<TraceStats, "open">} */
@@ -128,8 +130,24 @@ export class Queue {
   async #sendAll() {
     this.#due = Infinity;
     this.#isSending = true;
-    while (this.#waiting.length > 0) await this.#sendBatch();
+    while (this.#waiting.length > 0 && !this.#isClosed) await this.#sendBatch();
     this.#isSending = false;
+    if (this.#isClosed) this.#dropWaiting();
+  }
+
+  #dropWaiting() {
+    const { length } = this.#waiting;
+    if (length === 0) return;
+    this.#counts.dropped += length;
+    this.#lastReason = ENDED;
+    this.#leave(length);
+  }
+
+  /** Lets the first records out, whatever became of them. @param {number} count */
+  #leave(count) {
+    for (const { bytes } of this.#waiting.splice(0, count)) this.#waitingBytes -= bytes;
+    this.#left += count;
+    for (const { until, resolve } of this.#flushes) if (this.#left >= until) resolve();
   }
 
   /** Nothing leaves the queue before it is known what became of it. */
@@ -151,9 +169,7 @@ export class Queue {
     this.#counts.sent += delivery.sent;
     this.#counts.failed += count - delivery.sent;
     this.#lastReason = delivery.reason ?? this.#lastReason;
-    for (const { bytes } of this.#waiting.splice(0, count)) this.#waitingBytes -= bytes;
-    this.#left += count;
-    for (const { until, resolve } of this.#flushes) if (this.#left >= until) resolve();
+    this.#leave(count);
   }
 
   /** @param {Record} record */

@@ -172,6 +172,27 @@ test("after shutdown nothing is taken in, not even what was under way", async ()
   assert.equal((await flush()).recorded, 0);
 });
 
+test("after shutdown nothing more is sent, and whoever waits is let go", async () => {
+  let requests = 0;
+  let release = () => {};
+  const held = new Promise((resolve) => (release = () => resolve(undefined)));
+  server.fault = () => {
+    requests++;
+    return /** @type {Promise<void>} */ (held);
+  };
+  await start();
+  const call = traced("call", () => 1);
+  for (let i = 0; i < 250; i++) call();
+  const flushed = flush();
+  while (requests === 0) await sleep(5);
+  const { waiting, sent } = await shutdown({ timeoutMillis: 20 });
+  assert.deepEqual([waiting, sent], [250, 0]);
+  release();
+  await flushed;
+  await sleep(50);
+  assert.equal(requests, 1);
+});
+
 /** What `token2text` can be, and what goes with it. @type {Record<string, () => any>} */
 const TOKENIZERS = {
   "a path": () => ({ token2text: tokenizerFile }),

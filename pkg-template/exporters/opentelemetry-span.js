@@ -86,8 +86,8 @@ export function withWritten(span, part, enriched) {
     return { ...event, attributes: written(event.attributes ?? {}, eventsBefore[at], eventsAfter[at], EVENT_ATTRIBUTES) };
   });
   if (events.some((event, at) => event !== span.events[at])) own.events = { value: events, enumerable: true };
-  // Methods, and what it has by getters, come from the span itself.
-  return Object.create(span, own);
+  // Also for exporters that take a span apart, as `{ ...span }` does.
+  return Object.create(Object.getPrototypeOf(span), { ...Object.getOwnPropertyDescriptors(span), ...own });
 }
 
 /**

@@ -218,8 +218,8 @@ export function withRetry(send, options = {}) {
   };
 }
 
-/** @param {number} millis @param {AbortSignal} [signal] @returns {Promise<void>} */
-function sleepFor(millis, signal) {
+/** @param {number} millis @param {AbortSignal} [signal] @param {boolean} [isHeld] Whether the process waits for it. @returns {Promise<void>} */
+export function sleepFor(millis, signal, isHeld = true) {
   return new Promise((resolve) => {
     const end = () => {
       clearTimeout(timer);
@@ -227,6 +227,7 @@ function sleepFor(millis, signal) {
       resolve();
     };
     const timer = setTimeout(end, millis);
+    if (!isHeld) timer.unref();
     signal?.addEventListener("abort", end);
   });
 }

@@ -69,22 +69,27 @@ function countEncoded(bytes) {
 export function repair(text, note, max) {
   if (!MAY_NEED_REPAIR.test(text)) return text;
   const numbers = (/** @type {string} */ between) => (max === undefined ? between : between.replace(NUMBER, (number) => repairedNumber(number, note, max)));
-  return rewritten(text, numbers, (string) => string.replace(ESCAPE, (escape, half) => repairedEscape(escape, half, note)));
+  return outsideStrings(text, numbers, (string) => string.replace(ESCAPE, (escape, half) => repairedEscape(escape, half, note)));
 }
 
 /**
- * The same JSON text with null for `NaN` and the infinities, for servers that read JSON as the standard has it.
+ * The same JSON text with something else for `NaN` and the infinities, for servers that read JSON as the standard has it.
  *
  * @param {string} text
- * @param {() => void} note Is told of each.
+ * @param {(name: string) => string} become The JSON that stands for each.
  */
-export function finite(text, note) {
-  if (!NON_FINITE.test(text)) return text;
-  return rewritten(text, (between) => between.replaceAll(NON_FINITES, () => (note(), "null")), (string) => string);
+export function finite(text, become) {
+  return NON_FINITE.test(text) ? outsideStrings(text, (between) => between.replaceAll(NON_FINITES, become)) : text;
 }
 
-/** Strings, and what is between them, by turns. @param {string} text @param {(text: string) => string} between @param {(text: string) => string} inside */
-function rewritten(text, between, inside) {
+/**
+ * JSON text with what is between its strings changed, and the strings too if that is asked for.
+ *
+ * @param {string} text
+ * @param {(text: string) => string} between
+ * @param {(string: string) => string} [inside] Is given a string with its quotes.
+ */
+export function outsideStrings(text, between, inside = (string) => string) {
   const parts = [];
   for (let at = 0; at < text.length; ) {
     const quote = text.indexOf('"', at);

@@ -10,7 +10,7 @@ const TYPE = "mlflow.spanType";
 /** Attributes of other conventions that tell a type. The server translates them too, but its filter does not find those. */
 const TYPE_SOURCES = ["gen_ai.operation.name", "openinference.span.kind"];
 /** @type {Record<string, string>} */
-const TYPES = {
+export const TYPES = {
   chat: "CHAT_MODEL",
   create_agent: "AGENT",
   embeddings: "EMBEDDING",

@@ -1,6 +1,7 @@
 /** Inputs, output and kind of a span under the names by which a backend shows them, where the span has none by these names. */
 import { stringifyExact } from "./exact-json.js";
 import { elements, members } from "./json-text.js";
+import { TYPES } from "./mlflow-attributes.js";
 import { attributesWhere } from "./mlflow-spans.js";
 import { withAttributes } from "./otlp-request.js";
 
@@ -13,25 +14,7 @@ import { withAttributes } from "./otlp-request.js";
 /** @typedef {"openinference" | "langsmith"} ConventionName */
 
 /** Kinds of OpenInference, by what MLflow and OpenTelemetry's conventions call them. @type {Record<string, string>} */
-const KINDS = {
-  AGENT: "AGENT",
-  CHAIN: "CHAIN",
-  CHAT_MODEL: "LLM",
-  EMBEDDING: "EMBEDDING",
-  EVALUATOR: "EVALUATOR",
-  GUARDRAIL: "GUARDRAIL",
-  LLM: "LLM",
-  RERANKER: "RERANKER",
-  RETRIEVER: "RETRIEVER",
-  TOOL: "TOOL",
-  chat: "LLM",
-  create_agent: "AGENT",
-  embeddings: "EMBEDDING",
-  execute_tool: "TOOL",
-  generate_content: "LLM",
-  invoke_agent: "AGENT",
-  text_completion: "LLM",
-};
+const KINDS = { ...TYPES, CHAT_MODEL: "LLM", chat: "LLM" };
 const KIND_SOURCES = ["openinference.span.kind", "mlflow.spanType", "gen_ai.operation.name"];
 
 /** @type {Record<ConventionName, Convention>} */

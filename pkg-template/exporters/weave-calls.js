@@ -193,7 +193,7 @@ function withoutMember(text, key) {
 
 /** JSON text as Weave stores it. @param {string} text @param {Replaced} replaced */
 export function storableJson(text, replaced) {
-  return finite(repair(storableText(text, replaced), () => void replaced.characters++), () => void replaced.numbers++);
+  return finite(repair(storableText(text, replaced), () => void replaced.characters++), () => (replaced.numbers++, "null"));
 }
 
 /** Text without half characters. @param {string} text @param {Replaced} replaced */

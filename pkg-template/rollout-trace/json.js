@@ -1,4 +1,5 @@
 /** The JSON of a snapshot, as Python's `json` spells it: integers of any size in digits, `NaN` and infinities by name. */
+import { outsideStrings } from "../exporters/json-repair.js";
 
 /**
  * @param {unknown} value A snapshot.
@@ -24,26 +25,7 @@ function isNumber(value) {
   return typeof value === "number";
 }
 
-const STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
-const NAMED = /NaN|-?Infinity/g;
-
 /** With the spaces that Python's `json.dumps` writes. @param {string} json */
 export function spaced(json) {
   return outsideStrings(json, (text) => text.replaceAll(",", ", ").replaceAll(":", ": "));
-}
-
-/** With strings for numbers that JSON has not, as Trackio's client sends them. @param {string} json */
-export function finite(json) {
-  return json.search(NAMED) === -1 ? json : outsideStrings(json, (text) => text.replace(NAMED, '"$&"'));
-}
-
-/** Changes what is between strings, which may be long lists of numbers. @param {string} json @param {(text: string) => string} change */
-function outsideStrings(json, change) {
-  const parts = [];
-  let at = 0;
-  for (const { 0: string, index } of json.matchAll(STRING)) {
-    parts.push(change(json.slice(at, index)), string);
-    at = index + string.length;
-  }
-  return parts.join("") + change(json.slice(at));
 }

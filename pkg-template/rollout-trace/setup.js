@@ -1,6 +1,6 @@
 /** The options of `init`, checked, and what they set up. */
 import { Token2TextError, describe } from "../errors.js";
-import { withRetry } from "../exporters/http.js";
+import { sleepFor, withRetry } from "../exporters/http.js";
 import { checkOptions } from "../options.js";
 import { BACKENDS } from "./backends.js";
 import { randomId } from "./context.js";
@@ -55,7 +55,8 @@ export async function setUp(options) {
   const exporter = await backend.exporter({ ...fromEnvironment(backend), ...given.server }, run);
   const texts = given.token2text ? await loadTexts(given) : undefined;
   const ended = new AbortController();
-  const retry = { sleep: sleepUnheld, signal: ended.signal, ...given.retry };
+  /** @type {import("../exporters/http.js").RetryOptions} */
+  const retry = { sleep: (millis, signal) => sleepFor(millis, signal, false), signal: ended.signal, ...given.retry };
   const send = withRetry((/** @type {unknown} */ body) => exporter.export(body), retry);
   const queue = new Queue({
     maxRecords: maxQueueRecords,
@@ -102,19 +103,6 @@ function checkCount(name, value) {
 function fromEnvironment({ environment }) {
   const named = Object.entries(environment).map(([option, variable]) => [option, process.env[variable]]);
   return Object.fromEntries(named.filter(([, value]) => value));
-}
-
-/** @param {number} millis @param {AbortSignal} [signal] @returns {Promise<void>} The process does not wait for it. */
-function sleepUnheld(millis, signal) {
-  return new Promise((resolve) => {
-    const end = () => {
-      clearTimeout(timer);
-      signal?.removeEventListener("abort", end);
-      resolve();
-    };
-    const timer = setTimeout(end, millis).unref();
-    signal?.addEventListener("abort", end);
-  });
 }
 
 /** A record with its values as JSON, and the texts of their ids. @param {TraceRecord} record @param {import("./texts.js").Texts} [texts] */

@@ -1,6 +1,7 @@
 /** A record as verl's own client logs it to Trackio: a trace for each call, flat and without times, with its values in metadata and messages. */
 import { randomId } from "./context.js";
-import { finite, jsonOf, spaced } from "./json.js";
+import { jsonOf, spaced } from "./json.js";
+import { finite } from "../exporters/json-repair.js";
 import { elements, memberText, members } from "../exporters/json-text.js";
 
 /** @typedef {import("./backends.js").Prepared} Prepared */
@@ -41,9 +42,9 @@ function metadataOf({ record, inputs, output }, experimentName) {
     op: jsonOf(name),
     backend: '"trackio"',
     experiment_name: jsonOf(experimentName),
-    inputs: finite(objectOf(rest)),
-    ...Object.fromEntries(Object.entries(attributes).map(([key, value]) => [key, finite(jsonOf(value))])),
-    ...(thrown ? { status: '"error"', exception_type: jsonOf(thrown.type) } : { status: '"success"', output: finite(output) }),
+    inputs: named(objectOf(rest)),
+    ...Object.fromEntries(Object.entries(attributes).map(([key, value]) => [key, named(jsonOf(value))])),
+    ...(thrown ? { status: '"error"', exception_type: jsonOf(thrown.type) } : { status: '"success"', output: named(output) }),
   });
 }
 
@@ -62,7 +63,7 @@ function messagesIn(inputs) {
   const list = memberText(inputs, members(inputs), "messages");
   if (!list?.startsWith("[")) return [];
   const items = elements(list).map(({ start, end }) => list.slice(start, end));
-  return items.filter((item) => item.startsWith("{") && memberText(item, members(item), "role")?.startsWith('"')).map(finite);
+  return items.filter((item) => item.startsWith("{") && memberText(item, members(item), "role")?.startsWith('"')).map(named);
 }
 
 /** @param {Prepared["record"]} record @param {string} output */
@@ -72,6 +73,11 @@ function answerOf({ thrown }, output) {
   const said = ["response_text", "answer"].map((key) => memberText(output, parts, key)).find((json) => !isFalsy(json));
   if (said === undefined) return spaced(object({ output }));
   return said.startsWith('"') ? JSON.parse(said) : spaced(said);
+}
+
+/** With strings for numbers that JSON has not, as Trackio's client sends them. @param {string} json */
+function named(json) {
+  return finite(json, (name) => `"${name}"`);
 }
 
 /** @param {string} role @param {string} content */

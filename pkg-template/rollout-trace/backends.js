@@ -25,6 +25,7 @@ import { trackioEntry } from "./trackio-entry.js";
  * @typedef {object} Backend
  * @property {globalThis.Record<string, string>} environment Variables that stand for options of the exporter, as for verl's clients.
  * @property {(server: globalThis.Record<string, any>, run: Run) => Promise<Exporter>} exporter
+ * @property {boolean} hasProject
  * @property {boolean} hasTrajectorySpan Whether a trajectory is a span around its calls.
  * @property {boolean} inheritsAttributes Whether a trajectory inside of another one has its attributes too.
  * @property {(batch: Prepared[], run: Run, isFirst: boolean) => unknown} body What the exporter is given.
@@ -46,6 +47,7 @@ export const BACKENDS = {
       const { MlflowExporter } = await import("../exporters/mlflow-node.js");
       return new MlflowExporter({ experiment: projectName, .../** @type {{ url: string }} */ (server) });
     },
+    hasProject: true,
     hasTrajectorySpan: true,
     inheritsAttributes: false,
     body: (batch) => batch.map((prepared) => ({ ...spanOf(prepared), attributes: jsonOf(mlflowAttributes(prepared.record)) })),
@@ -56,6 +58,7 @@ export const BACKENDS = {
       const { OtlpExporter } = await import("../exporters/otlp-node.js");
       return new OtlpExporter(/** @type {{ url: string }} */ (server));
     },
+    hasProject: false,
     hasTrajectorySpan: true,
     inheritsAttributes: false,
     body: (batch) => batch.map(withAttributes),
@@ -66,6 +69,7 @@ export const BACKENDS = {
       const { TrackioExporter } = await import("../exporters/trackio-node.js");
       return new TrackioExporter({ project: projectName, run: experimentName, .../** @type {{ url: string }} */ (server) });
     },
+    hasProject: true,
     hasTrajectorySpan: false,
     inheritsAttributes: false,
     body(batch, run, isFirst) {
@@ -79,6 +83,7 @@ export const BACKENDS = {
       const { WeaveExporter } = await import("../exporters/weave-node.js");
       return new WeaveExporter({ project: projectName, ...server });
     },
+    hasProject: true,
     hasTrajectorySpan: false,
     inheritsAttributes: true,
     body: (batch) => batch.map((prepared) => ({ ...withAttributes(prepared), error: weaveException(prepared.record.thrown), events: undefined })),

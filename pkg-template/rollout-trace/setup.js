@@ -21,7 +21,8 @@ import { Tracer } from "./tracer.js";
  *   `token2text/worker`, or what `Tokenizer.load` takes, such as a path or a URL. `true`: the one in `tokenizer`. Default: false.
  * @property {unknown} [tokenizer] Used if `token2text` is true.
  * @property {import("../enricher.js").EnricherOptions["layouts"]} [layouts] Which ids get a text. Default: `["verl"]`, as verl's `token2text`.
- * @property {number} [maxSamplesPerStepPerWorker] Of the samples of a step so many are traced, with all of their rollouts. Default: all.
+ * @property {number | null} [maxSamplesPerStepPerWorker] Of the samples of a step so many are traced, with all of their rollouts. Default:
+ *   null, all.
  * @property {Record<string, any>} [server] Options of the backend's exporter, such as `url`, `writeToken`, `apiKey`, `timeoutMillis`.
  *   Default: what the variables say that the backend's own client reads, such as `MLFLOW_TRACKING_URI`.
  * @property {import("../exporters/http.js").RetryOptions} [retry] How often a batch is sent again. Default: as in `withRetry`.
@@ -48,10 +49,11 @@ export async function setUp(options) {
   const given = checkOptions(options, OPTIONS, "init");
   const backend = backendOf(given.backend);
   if (!backend) return undefined;
-  const { maxSamplesPerStepPerWorker: maxSamples, maxQueueRecords = MAX_QUEUE_RECORDS, maxQueueBytes = MAX_QUEUE_BYTES } = given;
+  const { maxQueueRecords = MAX_QUEUE_RECORDS, maxQueueBytes = MAX_QUEUE_BYTES } = given;
+  const maxSamples = given.maxSamplesPerStepPerWorker ?? undefined;
   const counts = { maxSamplesPerStepPerWorker: maxSamples ?? 0, maxQueueRecords, maxQueueBytes };
   for (const [name, value] of Object.entries(counts)) checkCount(name, value);
-  const run = { projectName: nameIn(given, "projectName"), experimentName: nameIn(given, "experimentName"), runId: randomId(16) };
+  const run = { projectName: backend.hasProject ? nameIn(given, "projectName") : "", experimentName: nameIn(given, "experimentName"), runId: randomId(16) };
   const exporter = await backend.exporter({ ...fromEnvironment(backend), ...given.server }, run);
   const texts = given.token2text ? await loadTexts(given) : undefined;
   const ended = new AbortController();

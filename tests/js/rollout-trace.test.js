@@ -227,6 +227,11 @@ test("of a batch samples are chosen as verl does", async () => {
   assert.deepEqual(chooseSamples([1, 2]), [false, false]);
   withAttributes({ step: 1 }, traced("call", () => null));
   assert.deepEqual(await recorded(), []);
+  await shutdown();
+  await start({ maxSamplesPerStepPerWorker: null });
+  assert.deepEqual(chooseSamples([1, 2]), [true, true]);
+  withAttributes({ step: 1 }, traced("call", () => null));
+  assert.equal((await recorded()).length, 1);
 });
 
 test("options that cannot be are refused", async () => {
@@ -246,6 +251,6 @@ test("options that cannot be are refused", async () => {
   await assert.rejects(init({ ...good, backend: "trackio", token2text: "/no/such/tokenizer.json" }), failure("unreadable_source", /tokenizer\.json/));
   assert.throws(() => traced("x", /** @type {any} */ (1)), failure("invalid_options", /a function, not 1/));
   assert.equal(traced("x", () => 1)(), 1);
-  await start();
+  await init({ backend: "otlp", experimentName: "OTLP has no projects", server: { url: server.url } });
   await assert.rejects(start(), failure("invalid_options", /on already/));
 });

@@ -140,6 +140,7 @@ clippy: prerequisites ## no warnings, natively and for WebAssembly, for each mod
 	$(CLIPPY) --no-default-features -- -D warnings
 	$(CLIPPY) $(WASM) -- -D warnings
 	$(CLIPPY) $(WASM) --no-default-features -- -D warnings
+	$(CLIPPY) $(WASM) --no-default-features --features reader -- -D warnings
 	$(CLIPPY) $(WASM) --no-default-features --features spans -- -D warnings
 	$(call done,clippy)
 

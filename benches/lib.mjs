@@ -1,4 +1,7 @@
-/** What the benchmarks share: tasks timed in turn, medians, and lines of a table. */
+/** What the benchmarks share: tasks timed in turn, medians, lines of a table, and their part of RESULTS.md. */
+import { readFileSync, writeFileSync } from "node:fs";
+
+const RESULTS = new URL("RESULTS.md", import.meta.url);
 
 /** @param {number[]} numbers */
 export function median(numbers) {
@@ -30,4 +33,13 @@ export function inTurn(tasks, { rounds, repeats = 1, warmUp = 3 }) {
 /** A row of a table in Markdown. @param {(string | number)[]} cells */
 export function row(cells) {
   return `| ${cells.join(" | ")} |`;
+}
+
+/** Puts a part of RESULTS.md, from its heading to the next of that rank, in the place of the one before. @param {string} part */
+export function writeResults(part) {
+  const [heading] = part.split("\n", 1);
+  const parts = readFileSync(RESULTS, "utf8").split(/^(?=# )/m);
+  const known = parts.findIndex((other) => other.startsWith(`${heading}\n`));
+  parts[known < 0 ? parts.length : known] = `${part.trim()}\n\n`;
+  writeFileSync(RESULTS, `${parts.join("").trimEnd()}\n`);
 }

@@ -1,22 +1,18 @@
 /**
  * Where the time of a cold load goes: a tokenizer.json loaded once in a fresh process, in parts, and what is beside our own code.
  *
- *   node benches/load-profile.mjs [key of a tokenizer] [--runs N]     prints a table in Markdown; the package as it is built in pkg/
- *
- * By processor time of all threads, medians. The file is in memory, the module started before. For `JSON.parse` and for ours:
- *
- *   as it is        V8 runs each function in its baseline code (Liftoff), and compiles in a thread what ran for long (TurboFan)
- *   baseline alone  without TurboFan: what the difference to "as it is" is, less what faster code saves
- *   warm            the fifth load of a process, when all of that is over and the memory has been touched: the floor of this code
- *   scan            each byte is only passed over: the file as one long list of strings in a member that does not matter. What a
- *                   loader takes that keeps nothing: to copy into the module, check UTF-8, find the ends of strings
+ *   node benches/load-profile.mjs [--runs 9]             of all tokenizers that `make bench` has, into benches/RESULTS.md; built in pkg/
+ *   node benches/load-profile.mjs KEY... [--runs 9]      of these, printed
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { cpus } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { jsonPath } from "./decode/paths.mjs";
+import { parseArgs } from "node:util";
+import { TOKENIZERS, jsonPath } from "./decode/paths.mjs";
 import { summary } from "./decode/timing.mjs";
+import { row, writeResults } from "./lib.mjs";
 
 const ROOT = join(import.meta.dirname ?? fileURLToPath(new URL(".", import.meta.url)), "..");
 const SELF = fileURLToPath(import.meta.url);
@@ -24,38 +20,49 @@ const SELF = fileURLToPath(import.meta.url);
 const PIECE = 64 << 10;
 const BASELINE = "--liftoff-only";
 
-const words = process.argv.slice(2);
-if (words[0] === "--child") console.log(JSON.stringify(await measure(words[1], words[2])));
-else print(words.find((word) => !word.startsWith("--") && !/^\d+$/.test(word)) ?? "qwen2_5", Number(words[words.indexOf("--runs") + 1]) || 9);
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { runs: { type: "string", default: "9" }, child: { type: "boolean" } } });
+const HEADING = "# Results of `node benches/load-profile.mjs`: where the time of a cold load goes";
+const LEGEND = `A tokenizer.json loaded once in a fresh process. By processor time of all threads, medians of ${values.runs} runs, Node ${process.versions.node}, ${cpus()[0].model}.
+The file is in memory, the module started before.
 
-/** @param {string} key @param {number} runs */
-function print(key, runs) {
-  /** @type {[string, string, string[]][]} */
-  const rows = [
-    ["JSON.parse", "parse", []],
-    ["ours", "load", []],
-    ["ours, baseline alone", "load", [BASELINE]],
-    ["ours, warm", "warm", []],
-    ["scan", "scan", []],
-    ["scan, warm", "scan-warm", []],
-  ];
+- **ours**: V8 runs each function in its baseline code (Liftoff), and compiles in a thread what ran for long (TurboFan).
+- **baseline alone**: without TurboFan. What the difference to the row above is, compiling takes, less what faster code saves.
+- **warm**: the fifth load of a process, when all of that is over and the memory has been touched: the floor of this code.
+- **scan**: each byte is only passed over: the file as one long list of strings in a member that does not matter. What a loader takes that
+  keeps nothing: to copy the file into the module, check UTF-8, find the ends of strings.`;
+/** What is loaded, in which way, and with which flags of V8. @type {[name: string, what: string, flags: string[]][]} */
+const ROWS = [
+  ["JSON.parse", "parse", []],
+  ["ours", "load", []],
+  ["ours, baseline alone", "load", [BASELINE]],
+  ["ours, warm", "warm", []],
+  ["scan", "scan", []],
+  ["scan, warm", "scan-warm", []],
+];
+
+if (values.child) console.log(JSON.stringify(await measure(positionals[0], positionals[1])));
+else if (positionals.length > 0) for (const key of positionals) console.log(`${profile(key)}\n`);
+else writeResults(`${HEADING}\n\n${LEGEND}\n\n${Object.keys(TOKENIZERS).map(profile).join("\n\n")}`);
+
+/** @param {string} key */
+function profile(key) {
   /** @type {Map<string, Record<string, number>[]>} */
-  const measured = new Map(rows.map(([name]) => [name, []]));
-  for (let run = 0; run < runs; run++) {
-    for (const [name, what, flags] of rows) {
+  const measured = new Map(ROWS.map(([name]) => [name, []]));
+  for (let run = 0; run < Number(values.runs); run++) {
+    for (const [name, what, flags] of ROWS) {
       const answer = execFileSync(process.execPath, [...flags, SELF, "--child", key, what], { encoding: "utf8" });
       measured.get(name)?.push(JSON.parse(answer));
     }
   }
   const median = (/** @type {string} */ name, /** @type {string} */ what) => summary((measured.get(name) ?? []).map((one) => one[what])).ms;
   const whole = median("JSON.parse", "cpu");
-  console.log(`| ${key} | processor time | over JSON.parse | on the wall | reading the file | making the table | pages touched |\n${"| --- ".repeat(7)}|`);
-  for (const [name] of rows) {
+  const lines = ROWS.map(([name]) => {
     const [cpu, wall, push, finish] = ["cpu", "wall", "push", "finish"].map((what) => median(name, what));
     const parts = name === "JSON.parse" ? ["", ""] : [`${push.toFixed(1)} ms`, `${finish.toFixed(1)} ms`];
-    const cells = [`${cpu.toFixed(1)} ms`, `${(cpu / whole).toFixed(2)}x`, `${wall.toFixed(1)} ms`, ...parts, median(name, "faults")];
-    console.log(`| ${name} | ${cells.join(" | ")} |`);
-  }
+    return row([name, `${cpu.toFixed(1)} ms`, `${(cpu / whole).toFixed(2)}x`, `${wall.toFixed(1)} ms`, ...parts, median(name, "faults")]);
+  });
+  const heads = [key, "processor time", "over JSON.parse", "on the wall", "reading the file", "making the table", "pages touched"];
+  return [row(heads), row(heads.map(() => "---")), ...lines].join("\n");
 }
 
 /** @param {string} key @param {string} what */

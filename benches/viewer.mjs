@@ -4,24 +4,22 @@
  *
  *   node benches/viewer.mjs [--runs 5]
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { cpus, tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { transferred } from "../scripts/build-viewer.js";
 import { fetchTokenizer } from "../scripts/fetch-tokenizer.js";
-import { ROOT } from "../scripts/lib.js";
 import { withPage } from "../tests/js/support/browser.js";
 import { chatMl } from "../tests/js/support/tokenizers.js";
 import { longCall, manyRollouts, verlRollouts } from "../tests/viewer/support/large.js";
 import { startView } from "../tests/viewer/support/serve.js";
-import { median, row } from "./lib.mjs";
+import { median, row, writeResults } from "./lib.mjs";
 
 /** @typedef {import("playwright-core").Page} Page */
 /** What a run measured, by name. @typedef {Record<string, number>} Figures */
 
 const HEADING = "# Results of `make bench-viewer`";
-const RESULTS = join(ROOT, "benches/RESULTS.md");
 const MEGABYTE = 1e6;
 const LONGEST_MS = 300_000;
 const { values } = parseArgs({ options: { runs: { type: "string", default: "5" } } });
@@ -214,5 +212,5 @@ ${row(["", "median", "least to greatest", "at most", "is"])}
 ${row(["---", "---", "---", "---", "---"])}
 ${lines.join("\n")}
 `;
-writeFileSync(RESULTS, `${readFileSync(RESULTS, "utf8").split(HEADING)[0].trimEnd()}\n\n${section}`);
+writeResults(section);
 console.log(section);

@@ -1,14 +1,15 @@
 /**
  * The WebAssembly instances of this process. `slim` decodes nearly every tokenizer; `general` holds the Rust `tokenizers` crate
- * too and is loaded only when a file needs it; `spans` has what slim has, and `read`, `write`, rollouts and conversations, and is
- * loaded when one of these is asked for. Objects of one cannot be given to another.
+ * too and is loaded only when a file needs it; `spans` has what slim has, and `read`, `write` and conversations, `reader` what slim has, and
+ * rollouts, built for speed; each is loaded when one of these is asked for. Objects of one cannot be given to another.
  */
 import { Token2TextError, messageOf } from "./errors.js";
 
 /**
- * The glue of each; that of slim has no `encode`.
+ * The glue of each; those of slim and reader have no `encode`.
  *
- * @typedef {{ slim: typeof import("./general.js"), general: typeof import("./general.js"), spans: typeof import("./spans.js") }} Glues
+ * @typedef {typeof import("./general.js")} GeneralGlue
+ * @typedef {{ slim: GeneralGlue, general: GeneralGlue, reader: GeneralGlue, spans: typeof import("./spans.js") }} Glues
  */
 /** @typedef {keyof Glues} Name */
 /** @typedef {Exclude<Name, "slim">} LaterName */

@@ -4,6 +4,7 @@ import { setHost, setInstance } from "./engines.js";
 import * as generalGlue from "./general.js";
 import { instantiate } from "./instantiate.js";
 import { checkOptions } from "./options.js";
+import * as readerGlue from "./reader.js";
 import * as slimGlue from "./slim.js";
 import * as spansGlue from "./spans.js";
 
@@ -78,6 +79,7 @@ export { write } from "./write.js";
  */
 const LATER = {
   general: { glue: generalGlue, address: () => new URL("./general_bg.wasm", import.meta.url) },
+  reader: { glue: readerGlue, address: () => new URL("./reader_bg.wasm", import.meta.url) },
   spans: { glue: spansGlue, address: () => new URL("./spans_bg.wasm", import.meta.url) },
 };
 
@@ -90,8 +92,8 @@ let ready;
  *
  * @param {WasmSource | Promise<WasmSource>} [source] The package's `slim_bg.wasm`: its URL, a Response, its bytes or the
  *   compiled module. By default it is fetched from beside this file.
- * @param {InitOptions} [options] Likewise `general_bg.wasm`, which is fetched when a tokenizer needs it, and `spans_bg.wasm`,
- *   which is fetched at the first `read`, `write` or `readRollouts`, or by `Enricher.create` for conversations.
+ * @param {InitOptions} [options] Likewise `general_bg.wasm`, which is fetched when a tokenizer needs it, `spans_bg.wasm`, at the first
+ *   `read` or `write`, or by `Enricher.create` for conversations, and `reader_bg.wasm`, at the first `openRollouts` or `readRollouts`.
  * @returns {Promise<void>}
  */
 export function init(source = new URL("./slim_bg.wasm", import.meta.url), options) {

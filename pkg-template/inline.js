@@ -17,6 +17,7 @@ export { write } from "./write.js";
 /** What is started later: the glue, and the module as gzip in base64. */
 const LATER = {
   general: () => Promise.all([import("./general.js"), import("./general_inline.js")]),
+  reader: () => Promise.all([import("./reader.js"), import("./reader_inline.js")]),
   spans: () => Promise.all([import("./spans.js"), import("./spans_inline.js")]),
 };
 

@@ -4,6 +4,7 @@ import { setHost, setInstance } from "./engines.js";
 import { Token2TextError, messageOf } from "./errors.js";
 import { openFile } from "./files.js";
 import * as generalGlue from "./general.js";
+import * as readerGlue from "./reader.js";
 import * as slimGlue from "./slim.js";
 import * as spansGlue from "./spans.js";
 
@@ -23,6 +24,7 @@ export async function init() {}
 const MODULES = {
   slim: { glue: slimGlue, address: () => new URL("./slim_bg.wasm", import.meta.url) },
   general: { glue: generalGlue, address: () => new URL("./general_bg.wasm", import.meta.url) },
+  reader: { glue: readerGlue, address: () => new URL("./reader_bg.wasm", import.meta.url) },
   spans: { glue: spansGlue, address: () => new URL("./spans_bg.wasm", import.meta.url) },
 };
 

@@ -28,7 +28,8 @@ const CREATE = Symbol("create");
  * A body and where it comes from, checked.
  *
  * @typedef {object} Body
- * @property {Uint8Array} bytes
+ * @property {number} bytes How many it has; 0 if nobody knows.
+ * @property {AsyncIterable<Uint8Array> | Iterable<Uint8Array>} pieces
  * @property {string} contentType
  * @property {string} url
  * @property {Uint8Array} infos
@@ -56,11 +57,11 @@ export class RolloutReader {
 
   static {
     open = async (body, entries, call) => {
-      const instance = /** @type {Instance} */ (await load(body.options.drift ? "general" : "spans", call));
+      const instance = /** @type {Instance} */ (await load(body.options.drift ? "general" : "reader", call));
       checkDrift(body.options, entries, instance);
       const reader = new RolloutReader(CREATE, instance, body.options);
       try {
-        reader.#read(body, entries);
+        await reader.#read(body, entries);
       } catch (error) {
         reader.free();
         throw asToken2TextError(error);
@@ -218,11 +219,12 @@ export class RolloutReader {
   }
 
   /** @param {Body} body @param {Entries} entries */
-  #read({ bytes, json, contentType, url, infos }, entries) {
+  async #read({ bytes, pieces, json, contentType, url, infos }, entries) {
     const core = this.#alive();
     for (const [pattern, tokenizer] of entries) core.addTokenizer(pattern, coreIn(tokenizer, this.#instance));
-    const read = core.read(bytes, json, contentType, url, infos);
-    const [length, skipped] = /** @type {[number, string]} */ (/** @type {unknown} */ (read));
+    core.begin(bytes, json, contentType, url, infos);
+    for await (const piece of pieces) core.push(piece);
+    const [length, skipped] = /** @type {[number, string]} */ (/** @type {unknown} */ (core.finish()));
     this.#length = length;
     this.#skipped = JSON.parse(skipped);
   }

@@ -2,7 +2,7 @@
 import { currentHost } from "./engines.js";
 import { Token2TextError, describe, messageOf } from "./errors.js";
 
-/** @typedef {string | URL | Response | Blob | ArrayBuffer | Uint8Array} Source */
+/** @typedef {string | URL | Response | Blob | ArrayBuffer | Uint8Array | AsyncIterable<Uint8Array>} Source Pieces are not written over while they are read. */
 /** @typedef {{ loaded: number, total?: number }} Progress `total` is missing where the sender does not tell it. */
 /** @typedef {import("./engines.js").AsyncSource} AsyncSource */
 /**
@@ -126,6 +126,7 @@ async function open(source, { what, signal }) {
     const file = /** @type {File | (Blob & { name?: undefined })} */ (source);
     return { chunks: readStream(file.stream(), signal), total: file.size, name: file.name ?? `the ${what}` };
   }
+  if (Symbol.asyncIterator in Object(source)) return { chunks: /** @type {AsyncIterable<Uint8Array>} */ (source), name: `the ${what}` };
   const wanted = "a URL, a path (in Node), a Response, a Blob or bytes";
   throw new Token2TextError("invalid_options", `the ${what} must be given as ${wanted}, not ${describe(source)}`);
 }

@@ -42,19 +42,20 @@ export { transfer } from "./worker-transfer.js";
  * ready early. While a worker runs, other addresses change nothing; `terminate` it first.
  *
  * @param {WasmSource | Promise<WasmSource>} [source] As for `init` of the main entry: the package's `slim_bg.wasm`.
- * @param {InitOptions & { worker?: URL | string | (() => unknown) }} [options] `general` and `spans` as for the main
- *   entry. `worker`: the address of the worker's script (`token2text/worker-host`), or a function that starts
+ * @param {InitOptions & { worker?: URL | string | (() => unknown) }} [options] `general`, `reader` and `spans` as for the
+ *   main entry. `worker`: the address of the worker's script (`token2text/worker-host`), or a function that starts
  *   it and gives the Worker; it is called again when a worker has to be replaced.
  * @returns {Promise<void>}
  */
 export async function init(source, options) {
-  const given = checkOptions(options, ["general", "spans", "worker"], "init");
-  const [slim, general, spans] = await Promise.all([
+  const given = checkOptions(options, ["general", "reader", "spans", "worker"], "init");
+  const [slim, general, reader, spans] = await Promise.all([
     startable(source, "slim_bg.wasm"),
     startable(given.general, "general_bg.wasm"),
+    startable(given.reader, "reader_bg.wasm"),
     startable(given.spans, "spans_bg.wasm"),
   ]);
-  configure({ source: absolute(given.worker), args: [slim, { general, spans }] });
+  configure({ source: absolute(given.worker), args: [slim, { general, reader, spans }] });
   await start();
 }
 

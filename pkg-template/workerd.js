@@ -1,6 +1,7 @@
 /** The entry for Cloudflare Workers, where only modules of the upload are run: ready on import. */
 import { setHost, setInstance } from "./engines.js";
 import * as generalGlue from "./general.js";
+import * as readerGlue from "./reader.js";
 import * as slimGlue from "./slim.js";
 import slimModule from "./slim_bg.wasm";
 import * as spansGlue from "./spans.js";
@@ -20,6 +21,7 @@ export async function init() {}
 /** What is started later. */
 const LATER = {
   general: { glue: generalGlue, importModule: () => import("./general_bg.wasm") },
+  reader: { glue: readerGlue, importModule: () => import("./reader_bg.wasm") },
   spans: { glue: spansGlue, importModule: () => import("./spans_bg.wasm") },
 };
 

@@ -1,5 +1,5 @@
 /**
- * Builds the npm package into pkg/: three WebAssembly modules of one crate, their glue, our own files, types, and the viewer.
+ * Builds the npm package into pkg/: four WebAssembly modules of one crate, their glue, our own files, types, and the viewer.
  *
  *   node scripts/build.js
  *   node scripts/build.js --check-size    fails if a module of pkg/, or what the viewer's page fetches, is larger than its limit
@@ -25,9 +25,10 @@ const gzip = (/** @type {Buffer} */ bytes) => gzipSync(bytes, { level: 9 });
 const FLAVOURS = {
   slim: { features: ["--no-default-features"], inline: (bytes) => bytes, maxBrotli: 110_000 },
   general: { features: [], inline: gzip },
+  reader: { features: ["--no-default-features", "--features", "reader"], inline: gzip },
   spans: { features: ["--no-default-features", "--features", "spans"], inline: gzip, maxBrotli: 230_000 },
 };
-/** For size alone nothing is inlined, not even an index; with this the smallest functions are. The general module may be large. */
+/** For size alone nothing is inlined, not even an index; with this the smallest functions are. A module without a limit may be large. */
 const INLINE = "-Cllvm-args=-inline-threshold=10";
 /** Sixteen bytes a step (`src/json/bytes/block.rs`). */
 const SIMD = "-Ctarget-feature=+simd128";
@@ -59,18 +60,18 @@ async function build() {
 
 /** @param {string} name @param {Flavour} flavour */
 function buildFlavour(name, { features, inline, maxBrotli }) {
-  // A folder each: all builds have the same file name.
-  const target = join(ROOT, "target", `wasm-${name}`);
+  // What is not loaded often, or has much to do, is built for speed.
+  const profile = maxBrotli ? "wasm" : "wasm-fast";
+  // Those of one profile share what they are made of. They have the same file name too, so that each is bound before the next is built.
+  const target = join(ROOT, "target/modules");
   step(`compiling ${name}`);
-  // What is not loaded often is built for speed.
-  const profile = maxBrotli ? "wasm" : "wasm-general";
   const build = ["build", "--profile", profile, "--locked", "--lib", "--target", "wasm32-unknown-unknown", "--target-dir", target];
   // Messages of a panic hold paths of sources: not those of the machine that built the module. The last that fits counts.
   const library = join(execFileSync("rustc", ["--print", "sysroot"], { encoding: "utf8" }).trim(), "lib/rustlib/src/rust/library");
   const remap = [ROOT, homedir(), library].map((path) => `--remap-path-prefix=${path}=`);
   run("cargo", [...build, ...features], { env: { CARGO_ENCODED_RUSTFLAGS: [...remap, ...(maxBrotli ? [INLINE] : []), SIMD].join("\x1f") } });
   const wasm = join(target, `wasm32-unknown-unknown/${profile}/token2text.wasm`);
-  const stamp = join(target, "bound.sha256");
+  const stamp = join(target, `${name}.sha256`);
   // This file too: it says how the module is optimised.
   const digest = createHash("sha256").update(readFileSync(wasm)).update(readFileSync(new URL(import.meta.url))).digest("hex");
   const output = join(GLUE, `${name}_bg.wasm`);

@@ -25,7 +25,7 @@
 //! |---|---|
 //! | `general` (default) | the `tokenizers` crate behind regular expressions in decoders and normalized added tokens, `Tokenizer::encode`, `rollout::drift`, and the `transformers` readings |
 //! | `rollouts` (in `general`) | [`rollout`]: what the ids of a rollout's calls say together |
-//! | `spans` | `rollouts`, and that the WebAssembly module exports `read`, `write` and rollouts; native builds have them anyway |
+//! | `reader`, `spans` | `rollouts`, and that the WebAssembly module exports the rollouts of a body, or `read` and `write`; native builds have them anyway |
 //!
 //! Without it a file that needs one of these is refused with [`ErrorCode::EngineNotAvailable`].
 #![warn(missing_docs)]
@@ -54,7 +54,7 @@ pub use error::{Error, ErrorCode};
 pub use formats::{Format, Origin};
 pub use layouts::Layout;
 pub use limits::Limits;
-pub use read::{ReadOptions, Reading, Skipped, read, read_all, read_from};
+pub use read::{BodyReader, ReadOptions, Reading, Skipped, read, read_all, read_from};
 #[cfg(feature = "rollouts")]
 pub use report::MessagesReport;
 pub use report::{Comparison, Counts, FieldKind, FieldReport, Report, SelectReport, Status, Totals, Unknown, Warning};

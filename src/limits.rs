@@ -31,10 +31,15 @@ impl Default for Limits {
 impl Limits {
     /// Refuses a body that is too large.
     pub(crate) fn check(&self, body: &[u8]) -> Result<(), Error> {
-        if body.len() <= self.body_bytes {
+        self.check_bytes(body.len())
+    }
+
+    /// The same for a body of so many bytes.
+    pub(crate) fn check_bytes(&self, bytes: usize) -> Result<(), Error> {
+        if bytes <= self.body_bytes {
             return Ok(());
         }
-        let what = format!("the body has {} bytes, the limit `bodyBytes` is {}", body.len(), self.body_bytes);
+        let what = format!("the body has {bytes} bytes, the limit `bodyBytes` is {}", self.body_bytes);
         Err(Error::new(ErrorCode::LimitExceeded, what))
     }
 

@@ -1,13 +1,17 @@
 //! A body with spans in, the spans as plain data out: what exporters, viewers and checks work with.
 
+mod body_reader;
+
 use crate::formats::facts::{fill, is_half, is_in_trace, join, json, tell};
-use crate::formats::{Detected, Format, Origin, Part, detect, rewrite};
+use crate::formats::{Detected, Format, Lines, Origin, Part, detect, rewrite};
 use crate::json::lossy;
 use crate::layouts::{Existing, Found, Layout, Target, Wanted, resolve};
 use crate::limits::Limits;
 use crate::span::{Span, SpanField, Trajectory};
 use crate::view::{Names, NodeId, Tree, View};
 use crate::{Error, ErrorCode};
+
+pub use body_reader::BodyReader;
 
 /// How a body is read.
 #[derive(Debug, Clone, PartialEq)]
@@ -93,33 +97,14 @@ pub struct Skipped {
 /// # Errors
 /// As [`read`].
 pub fn read_all(body: &[u8], origin: &Origin<'_>, options: &ReadOptions) -> Result<Reading, Error> {
-    options.limits.check(body)?;
-    let mut reader =
-        Reader { options, spans: Vec::new(), halves: Names::default(), told: Told::default(), skipped: Vec::new() };
-    let mut detected = detect(body, options.format, origin)?;
-    rewrite(body, &mut detected, &options.limits, None, &mut |path, format, part| {
-        if let Err(why) = &part {
-            let reason = ErrorCode::InvalidBody.as_str();
-            reader.skipped.push(Skipped { span: None, path: path.to_owned(), reason, detail: why.clone() });
-        }
-        reader.part(format, part, true);
-    })?;
-    if let Some(infos) = &options.trace_infos {
-        options.limits.check(infos)?;
-        let mut detected = Detected { format: Format::Mlflow, rule: "asked for", other: None };
-        rewrite(infos, &mut detected, &options.limits, None, &mut |_, format, part| reader.part(format, part, false))?;
-    }
-    let Reader { mut spans, told, skipped, .. } = reader;
-    for span in &mut spans {
-        if let Some(trajectory) = told.of(&span.trace_id) {
-            fill(&mut span.trajectory, trajectory);
-        }
-    }
-    Ok(Reading { spans, skipped })
+    let mut reader = Reader::default();
+    reader.body(body, origin, options)?;
+    reader.finish(options)
 }
 
-struct Reader<'o> {
-    options: &'o ReadOptions,
+/// What was read of a body.
+#[derive(Default)]
+struct Reader {
     spans: Vec<Span>,
     /// The half of a call that came first, by the call's id.
     halves: Names,
@@ -160,9 +145,51 @@ fn is_in_place(view: &View, path: &str) -> bool {
     false
 }
 
-impl Reader<'_> {
+impl Reader {
+    /// Reads a body as a whole.
+    fn body(&mut self, body: &[u8], origin: &Origin<'_>, options: &ReadOptions) -> Result<(), Error> {
+        options.limits.check(body)?;
+        let mut detected = detect(body, options.format, origin)?;
+        rewrite(body, &mut detected, &options.limits, None, &mut |path, format, part| {
+            self.part(path, format, part, options);
+        })?;
+        Ok(())
+    }
+
+    /// Reads a part of a body.
+    fn part(&mut self, path: &str, format: Format, part: Part<'_>, options: &ReadOptions) {
+        if let Err(why) = &part {
+            let reason = ErrorCode::InvalidBody.as_str();
+            self.skipped.push(Skipped { span: None, path: path.to_owned(), reason, detail: why.clone() });
+        }
+        self.spans_of(format, part, options, true);
+    }
+
+    /// Reads the next of JSON lines.
+    fn line(&mut self, lines: &mut Lines, line: &[u8], options: &ReadOptions) {
+        lines.line(line, &options.limits, &mut |path, format, part| self.part(path, format, part, options));
+    }
+
+    /// What the whole body says, once all of it was read.
+    fn finish(mut self, options: &ReadOptions) -> Result<Reading, Error> {
+        if let Some(infos) = &options.trace_infos {
+            options.limits.check(infos)?;
+            let mut detected = Detected { format: Format::Mlflow, rule: "asked for", other: None };
+            rewrite(infos, &mut detected, &options.limits, None, &mut |_, format, part| {
+                self.spans_of(format, part, options, false);
+            })?;
+        }
+        let Reader { mut spans, told, skipped, .. } = self;
+        for span in &mut spans {
+            if let Some(trajectory) = told.of(&span.trace_id) {
+                fill(&mut span.trajectory, trajectory);
+            }
+        }
+        Ok(Reading { spans, skipped })
+    }
+
     /// Reads the spans of a part of a body; only what is told of traces, if they are not wanted.
-    fn part(&mut self, format: Format, part: Part<'_>, with_spans: bool) {
+    fn spans_of(&mut self, format: Format, part: Part<'_>, options: &ReadOptions, with_spans: bool) {
         let Ok((document, views)) = part else { return };
         let mut trace = None;
         for view in views {
@@ -177,7 +204,7 @@ impl Reader<'_> {
             if !with_spans || view.is_trace && view.places.is_empty() {
                 continue;
             }
-            span.fields = self.fields(document, &view);
+            span.fields = self.fields(document, &view, options);
             // A record all of whose ids are beside its inputs and its output is the output.
             if matches!(format, Format::Auto | Format::Record)
                 && view.bare.is_some()
@@ -209,11 +236,9 @@ impl Reader<'_> {
         self.spans.push(span);
     }
 
-    fn fields(&mut self, tree: &mut dyn Tree, view: &View) -> Vec<SpanField> {
+    fn fields(&mut self, tree: &mut dyn Tree, view: &View, options: &ReadOptions) -> Vec<SpanField> {
         let mut fields = Vec::new();
-        for Found { report, target, .. } in
-            resolve(tree, view, &self.options.layouts, &self.options.limits, Wanted::lists())
-        {
+        for Found { report, target, .. } in resolve(tree, view, &options.layouts, &options.limits, Wanted::lists()) {
             let Some(Target { ids, existing, segments, lists: [mask, logprobs], .. }) = target else {
                 let reason = report.reason.unwrap_or_default();
                 let detail = report.detail.unwrap_or_default();

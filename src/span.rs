@@ -32,6 +32,8 @@ pub struct Span {
     pub trajectory: Trajectory,
     /// What the training gave for it, if a record says so beside its inputs and its output.
     pub reward: Option<f64>,
+    /// What its inputs have as `request_id`, which calls of one conversation share.
+    pub request_id: Option<String>,
     /// The inputs as JSON text, byte for byte as they stand in the body; values that are no JSON there (OTLP's) as JSON.
     pub inputs: Option<String>,
     /// The output, likewise.

@@ -99,36 +99,95 @@ pub(crate) fn rewrite<'b>(
     edit: &mut dyn FnMut(&str, Format, Part<'_>),
 ) -> Result<Cow<'b, [u8]>, Error> {
     let mut refusal = None;
-    let edit: &mut dyn FnMut(&str, Format, Part<'_>) = &mut |path, format, part| match part {
-        Ok((document, views)) => match too_many(&views) {
-            None => edit(path, format, Ok((document, views))),
-            Some(error) if path.is_empty() => refusal = Some(error),
-            // Of JSON lines one is no reason to refuse the others.
-            Some(_) => edit(path, format, Err(format!("the line has more than {MOST_SPANS} spans and was copied"))),
-        },
-        Err(why) => edit(path, format, Err(why)),
-    };
+    let edit: &mut dyn FnMut(&str, Format, Part<'_>) =
+        &mut |path, format, part| refusal = bounded(path, format, part, edit).or(refusal.take());
     let out = match detected.format {
         Format::Sse => sse::rewrite(body, limits, &mut |path, part| edit(path, Format::Sse, part)),
         Format::OtlpProto => {
             otlp_proto::rewrite(body, limits, keys, &mut |path, part| edit(path, Format::OtlpProto, part))
         }
-        _ => text::rewrite(body, limits, &mut |path, value| {
-            let document = match value {
-                Ok(document) => document,
-                Err(why) => return edit(path, detected.format, Err(why)),
-            };
-            detected.settle(document, path);
-            let format = detected.format;
-            if matches!(format, Format::OtlpJson | Format::Mlflow) {
-                let edit = &mut |path: &str, part: Part<'_>| edit(path, format, part);
-                return typed::edit(document, path, format == Format::OtlpJson, keys, edit);
-            }
-            let views = views(document, Json::ROOT, path, format, keys);
-            edit(path, format, Ok((document, views)));
-        }),
+        _ => text::rewrite(body, limits, &mut |path, value| edit_value(path, value, detected, keys, edit)),
     };
     refusal.map_or(out, Err)
+}
+
+/// Edits a part that has not too many spans. If it has: why the body is refused.
+#[inline(always)]
+fn bounded(path: &str, format: Format, part: Part<'_>, edit: &mut dyn FnMut(&str, Format, Part<'_>)) -> Option<Error> {
+    match part {
+        Ok((document, views)) => match too_many(&views) {
+            None => edit(path, format, Ok((document, views))),
+            Some(error) if path.is_empty() => return Some(error),
+            // Of JSON lines one is no reason to refuse the others.
+            Some(_) => edit(path, format, Err(format!("the line has more than {MOST_SPANS} spans and was copied"))),
+        },
+        Err(why) => edit(path, format, Err(why)),
+    }
+    None
+}
+
+/// Edits a JSON value of a body, or a line of it. Put into its caller it is smaller, as in [`bounded`].
+#[inline(always)]
+fn edit_value(
+    path: &str,
+    value: Result<&mut text::JsonDocument<'_>, String>,
+    detected: &mut Detected,
+    keys: Option<&KeySet>,
+    edit: &mut dyn FnMut(&str, Format, Part<'_>),
+) {
+    let document = match value {
+        Ok(document) => document,
+        Err(why) => return edit(path, detected.format, Err(why)),
+    };
+    detected.settle(document, path);
+    let format = detected.format;
+    if matches!(format, Format::OtlpJson | Format::Mlflow) {
+        let edit = &mut |path: &str, part: Part<'_>| edit(path, format, part);
+        return typed::edit(document, path, format == Format::OtlpJson, keys, edit);
+    }
+    let views = views(document, Json::ROOT, path, format, keys);
+    edit(path, format, Ok((document, views)));
+}
+
+/// What a body is, as its beginning tells.
+pub(crate) enum Beginning {
+    /// More of it is needed to say so.
+    Short,
+    /// JSON lines, which can be read one by one.
+    Lines(Lines),
+    /// Anything that is read as a whole.
+    Whole,
+}
+
+impl Beginning {
+    pub(crate) fn of(beginning: &[u8], asked: Format, origin: &Origin<'_>) -> Result<Beginning, Error> {
+        Ok(match text::are_lines(beginning) {
+            None => Beginning::Short,
+            Some(false) => Beginning::Whole,
+            Some(true) => match detect(beginning, asked, origin)? {
+                Detected { format: Format::Sse | Format::OtlpProto, .. } => Beginning::Whole,
+                detected => Beginning::Lines(Lines { detected, lines: text::Lines::default() }),
+            },
+        })
+    }
+}
+
+/// JSON lines, one by one.
+pub(crate) struct Lines {
+    detected: Detected,
+    lines: text::Lines,
+}
+
+impl Lines {
+    /// Takes the next line: `read` is told what [`rewrite`] tells of it.
+    pub(crate) fn line(&mut self, line: &[u8], limits: &Limits, read: &mut dyn FnMut(&str, Format, Part<'_>)) {
+        let Lines { detected, lines } = self;
+        let read: &mut dyn FnMut(&str, Format, Part<'_>) = &mut |path, format, part| {
+            // A line has an address, so that it refuses no body.
+            let _ = bounded(path, format, part, read);
+        };
+        lines.line(line, limits, &mut |path, value| edit_value(path, value, detected, None, read), |_, _| {});
+    }
 }
 
 /// Whether there is room for one more span; for one more than a body may have, so that it is seen.

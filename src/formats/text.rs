@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use super::Document;
-use crate::json::{Edits, Json, ScanError, TOO_DEEP, line_end, skip_space};
+use crate::json::{Edits, Json, Node, ScanError, TOO_DEEP, line_end, skip_space};
 use crate::limits::Limits;
 use crate::view::{KeySet, Kind, NodeId, Tree, Write, numbered};
 use crate::{Error, ErrorCode};
@@ -108,33 +108,16 @@ pub(crate) fn rewrite<'b>(
     }
     // What came of the lines up to `copied`: nothing is copied before there is an edit.
     let (mut out, mut copied) = (Vec::new(), 0);
-    let (mut index, mut end) = (0, 0);
-    let mut nodes = Vec::new();
+    let mut lines = Lines::default();
+    let mut end = 0;
     while end < body.len() {
-        let (at, start) = (end, if end == 0 { start } else { 0 });
+        let at = end;
         end = line_end(body, at);
-        let line = &body[at..end];
-        if skip_space(line, start) == line.len() {
-            continue;
-        }
-        let path = numbered("", index);
-        index += 1;
-        match Json::scan_with(std::mem::take(&mut nodes), line, start, limits.depth) {
-            Ok(json) => {
-                let mut document = JsonDocument::new(json);
-                edit(&path, Ok(&mut document));
-                let JsonDocument { json, edits, .. } = document;
-                if !edits.is_empty() {
-                    out.extend_from_slice(&body[copied..at]);
-                    json.render_into(edits, &mut out);
-                    copied = end;
-                }
-                nodes = json.into_nodes();
-            }
-            Err(error) => {
-                edit(&path, Err(format!("the line is not JSON and was copied: {} at byte {}", error.what, error.at)));
-            }
-        }
+        lines.line(&body[at..end], limits, edit, |json, edits| {
+            out.extend_from_slice(&body[copied..at]);
+            json.render_into(edits, &mut out);
+            copied = end;
+        });
         out = within(out, body, limits)?;
     }
     if copied == 0 {
@@ -142,6 +125,68 @@ pub(crate) fn rewrite<'b>(
     }
     out.extend_from_slice(&body[copied..]);
     within(out, body, limits).map(Cow::Owned)
+}
+
+/// The lines of a body, of which the first may begin with a byte order mark.
+#[derive(Default)]
+pub(super) struct Lines {
+    /// How many lines there were, and of them how many that are not only space.
+    count: usize,
+    values: usize,
+    /// Those of the line before, whose memory is used again.
+    nodes: Vec<Node>,
+}
+
+impl Lines {
+    /// Takes the next line: `edit` is given its address and its value or why there is none, `changed` what was edited.
+    #[inline(always)]
+    pub(super) fn line(
+        &mut self,
+        line: &[u8],
+        limits: &Limits,
+        edit: &mut dyn FnMut(&str, Result<&mut JsonDocument<'_>, String>),
+        changed: impl FnOnce(&Json<'_>, Edits),
+    ) {
+        let start = if self.count == 0 { after_byte_order_mark(line) } else { 0 };
+        self.count += 1;
+        if skip_space(line, start) == line.len() {
+            return;
+        }
+        let path = numbered("", self.values);
+        self.values += 1;
+        match Json::scan_with(std::mem::take(&mut self.nodes), line, start, limits.depth) {
+            Ok(json) => {
+                let mut document = JsonDocument::new(json);
+                edit(&path, Ok(&mut document));
+                let JsonDocument { json, edits, .. } = document;
+                if !edits.is_empty() {
+                    changed(&json, edits);
+                }
+                self.nodes = json.into_nodes();
+            }
+            Err(error) => {
+                edit(&path, Err(format!("the line is not JSON and was copied: {} at byte {}", error.what, error.at)));
+            }
+        }
+    }
+}
+
+/// Whether a body of which this is the beginning is JSON lines, as [`rewrite`] would find: it begins with an object that ends with
+/// its line, and something follows. None if more of it is needed to say so.
+pub(super) fn are_lines(beginning: &[u8]) -> Option<bool> {
+    let text = &beginning[after_byte_order_mark(beginning)..];
+    if !text.starts_with(b"{") {
+        return if text.is_empty() || b"\xEF\xBB\xBF".starts_with(text) { None } else { Some(false) };
+    }
+    let end = line_end(text, 0);
+    let (line, rest) = text.split_at(end);
+    if !line.ends_with(b"\n") {
+        return None;
+    }
+    if !is_value(line) {
+        return Some(false);
+    }
+    (skip_space(rest, 0) < rest.len()).then_some(true)
 }
 
 /// The output, if it is not too large.

@@ -196,6 +196,11 @@ impl Rollouts {
         self.span(rollout, 0)?.model.as_deref()
     }
 
+    /// What its calls share as `request_id`, as its first span has it.
+    pub(super) fn request_id(&self, rollout: &Rollout) -> Option<String> {
+        self.span(rollout, 0)?.request_id.clone()
+    }
+
     /// The span of a call of a rollout.
     pub(super) fn span(&self, rollout: &Rollout, node: usize) -> Option<&Span> {
         self.spans.get(self.calls.get(rollout.nodes.get(node)?.call)?.span)
@@ -208,10 +213,9 @@ impl Rollouts {
     pub fn check(&self, at: usize) -> Result<Checked, Error> {
         let Some(rollout) = self.list.get(at) else { return Ok(Checked::default()) };
         let model = self.model(rollout);
-        let request = self.span(rollout, 0).map(Request::of).unwrap_or_default();
         let known =
             self.tokenizer(rollout).and_then(|pattern| self.chats.iter().position(|(known, _)| known == pattern));
-        let mut checked = Checked { request_id: request.id, ..Checked::default() };
+        let mut checked = Checked { request_id: self.request_id(rollout), ..Checked::default() };
         let Some((known, chat)) = known.and_then(|at| Some((self.known(at)?, self.chats.get(at)?))) else {
             checked.calls.resize(rollout.nodes.len(), CheckedCall::default());
             checked.findings.push(no_tokenizer(model));

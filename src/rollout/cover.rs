@@ -6,13 +6,13 @@
 //! its own.
 
 use std::cmp::Reverse;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::calls::Call;
 use super::chat::Mark;
 use super::groups::Parents;
 use super::joins::{Tokens, common, ends_in_mark, find};
-use super::prefixes::Prefixes;
+use super::prefixes::{Hash, Prefixes};
 use crate::span::Span;
 
 /// How many calls with one prompt that another begins with are looked at.
@@ -101,11 +101,16 @@ fn in_spans(spans: &[Span], calls: &[Call], members: &[usize], parents: &Parents
 /// Of records that know of no others around them: the one that holds most of it, of those the shortest. Two of one kind never
 /// hold each other: they may be answers to one prompt, the shorter one by chance the beginning of the longer.
 fn by_prompts(spans: &[Span], calls: &[Call], members: &[usize]) -> Vec<Option<usize>> {
+    let kind = |&call: &usize| (calls[call].mask.is_some(), spans[calls[call].span].name.as_str());
+    let kinds: HashSet<(bool, &str)> = members.iter().map(kind).collect();
+    if kinds.len() <= 1 {
+        return vec![None; members.len()];
+    }
     let mut prompts = Prefixes::default();
     for (member, &call) in members.iter().enumerate() {
         let call = &calls[call];
         if call.prompt > 0 && call.ids.len() > call.prompt {
-            prompts.insert(call.prompt_ids(), member);
+            prompts.insert(call.prompt, Hash::default().then(call.prompt_ids()), member);
         }
     }
     let rank = |call: &Call| (call.mask.is_some(), call.ids.len(), Reverse(call.prompt));

@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, HashMap};
 
 use super::calls::Call;
-use super::request::Request;
 use crate::span::{Span, Trajectory};
 
 /// Calls that may be of one rollout.
@@ -99,14 +98,12 @@ fn by_time(spans: &[Span], calls: &[Call], mut members: Vec<usize>, parents: &Pa
 /// prompt is shorter where a window was cut. In the pool, where most have nothing to do with each other, requests stand in the
 /// order in which they came.
 fn by_request(spans: &[Span], calls: &[Call], members: Vec<usize>, is_pool: bool) -> Vec<Order> {
-    let mut requests: BTreeMap<String, usize> = BTreeMap::new();
-    let mut of_span: HashMap<usize, Option<String>> = HashMap::new();
+    let id = |call: usize| spans[calls[call].span].request_id.as_deref();
+    let mut requests: BTreeMap<&str, usize> = BTreeMap::new();
     for &call in &members {
-        let span = calls[call].span;
-        let request = of_span.entry(span).or_insert_with(|| Request::id(&spans[span]));
-        if let Some(request) = request {
+        if let Some(id) = id(call) {
             let first = requests.len();
-            requests.entry(request.clone()).or_insert(if is_pool { call } else { first });
+            requests.entry(id).or_insert(if is_pool { call } else { first });
         }
     }
     if !is_pool {
@@ -114,8 +111,7 @@ fn by_request(spans: &[Span], calls: &[Call], members: Vec<usize>, is_pool: bool
             *place = rank + 1;
         }
     }
-    let request_of =
-        |call: usize| of_span.get(&calls[call].span).and_then(Option::as_ref).and_then(|id| requests.get(id)).copied();
+    let request_of = |call: usize| requests.get(id(call)?).copied();
     let order = |by_prompt: bool| {
         let mut members = members.clone();
         members.sort_by_key(|&call| match request_of(call) {

@@ -28,7 +28,7 @@ mod reward;
 mod rollouts;
 mod scan;
 mod segments;
-#[cfg(target_arch = "wasm32")]
+#[cfg(all(target_arch = "wasm32", feature = "reader"))]
 mod serialize;
 mod statistics;
 mod syntax;

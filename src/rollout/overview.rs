@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use super::calls::Call;
 use super::check::Rollouts;
-use super::request::Request;
 use super::rollouts::{Node, Role, Rollout};
 use super::totals::counted;
 use crate::span::Span;
@@ -46,11 +45,8 @@ impl Rollouts {
     /// ```
     pub fn overview(&self, at: usize) -> Overview {
         let Some(rollout) = self.list.get(at) else { return Overview::default() };
-        let mut overview = Overview {
-            request_id: self.span(rollout, 0).and_then(Request::id),
-            reward: self.reward(at),
-            ..Overview::default()
-        };
+        let mut overview =
+            Overview { request_id: self.request_id(rollout), reward: self.reward(at), ..Overview::default() };
         for (at, _, ids) in self.added(at) {
             let node = &rollout.nodes[at];
             overview.turns += if node.role == Role::Trajectory { written_runs(&self.calls[node.call]) } else { 1 };

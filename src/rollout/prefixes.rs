@@ -11,33 +11,45 @@ pub(super) struct Prefixes {
 }
 
 impl Prefixes {
-    /// Takes in a list by its number.
-    pub(super) fn insert(&mut self, ids: &[u32], number: usize) {
-        let word = ids.len() / 64;
+    /// Takes in a list by its number and its hash.
+    pub(super) fn insert(&mut self, len: usize, hash: Hash, number: usize) {
+        let word = len / 64;
         if self.lengths.len() <= word {
             self.lengths.resize(word + 1, 0);
         }
-        self.lengths[word] |= 1 << (ids.len() % 64);
-        let hash = ids.iter().fold(0, |hash, &id| next(hash, id));
-        self.by_hash.entry(hash).or_default().push(number);
+        self.lengths[word] |= 1 << (len % 64);
+        self.by_hash.entry(hash.0).or_default().push(number);
     }
 
     /// Tells the numbers of the lists that the ids may begin with, shorter ones first, and of one length in the order in which
-    /// they came. A hash is no proof: who is told compares.
-    pub(super) fn tell(&self, ids: &[u32], tell: &mut dyn FnMut(&[usize])) {
-        let mut hash = 0;
-        for len in 0..=ids.len() {
-            if self.lengths.get(len / 64).is_some_and(|word| word >> (len % 64) & 1 == 1)
-                && let Some(numbers) = self.by_hash.get(&hash)
-            {
-                tell(numbers);
+    /// they came. A hash is no proof: who is told compares. The hash of the ids.
+    pub(super) fn tell(&self, ids: &[u32], tell: &mut dyn FnMut(&[usize])) -> Hash {
+        let (mut hash, mut at) = (Hash::default(), 0);
+        for (word, &lengths) in self.lengths.iter().enumerate() {
+            let mut longer = lengths;
+            while longer != 0 {
+                let len = word * 64 + longer.trailing_zeros() as usize;
+                longer &= longer - 1;
+                let Some(more) = ids.get(at..len) else { return hash.then(&ids[at..]) };
+                (hash, at) = (hash.then(more), len);
+                if let Some(numbers) = self.by_hash.get(&hash.0) {
+                    tell(numbers);
+                }
             }
-            hash = ids.get(len).map_or(hash, |&id| next(hash, id));
         }
+        hash.then(&ids[at..])
     }
 }
 
-/// The hash with one more id.
-fn next(hash: u64, id: u32) -> u64 {
-    (hash.rotate_left(5) ^ (u64::from(id) + 1)).wrapping_mul(0x517C_C1B7_2722_0A95)
+/// A hash of a list of ids.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Hash(u64);
+
+impl Hash {
+    /// That of a list with more ids behind it.
+    pub(super) fn then(self, ids: &[u32]) -> Hash {
+        let next =
+            |hash: u64, &id: &u32| (hash.rotate_left(5) ^ (u64::from(id) + 1)).wrapping_mul(0x517C_C1B7_2722_0A95);
+        Hash(ids.iter().fold(self.0, next))
+    }
 }

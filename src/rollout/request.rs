@@ -10,30 +10,17 @@ const MOST_WRITTEN: [&str; 3] = ["max_tokens", "max_completion_tokens", "max_new
 /// Where they stand, if not among the inputs themselves.
 const PARAMETERS: [&str; 2] = ["sampling_params", "parameters"];
 
-/// The name of what calls of one conversation share.
-const ID: &str = "request_id";
-
 /// Inputs are not nested deeper than bodies may be.
 const MAX_DEPTH: usize = 1024;
 
 /// What the inputs of a span say, as far as they are a JSON object.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Request {
-    /// What calls of one conversation share.
-    pub id: Option<String>,
     /// The most tokens that the model was to write.
     pub most_written: Option<usize>,
 }
 
 impl Request {
-    /// What calls of one conversation share, alone.
-    pub fn id(span: &Span) -> Option<String> {
-        let inputs = span.inputs.as_deref().filter(|inputs| inputs.contains(ID))?;
-        let json = Json::parse(inputs.as_bytes(), MAX_DEPTH).ok()?;
-        let (_, id) = json.find_member(Json::ROOT, ID)?;
-        json.str(id)
-    }
-
     pub fn of(span: &Span) -> Request {
         let inputs = span.inputs.as_deref().unwrap_or_default();
         let Ok(mut json) = Json::parse(inputs.as_bytes(), MAX_DEPTH) else { return Request::default() };
@@ -45,7 +32,6 @@ impl Request {
             most_written =
                 most_written.or(std::str::from_utf8(json.raw(value)).ok().and_then(|text| text.parse().ok()));
         }
-        let id = json.member(Json::ROOT, ID).and_then(|id| json.str(id));
-        Request { id, most_written }
+        Request { most_written }
     }
 }

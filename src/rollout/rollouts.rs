@@ -225,7 +225,9 @@ fn copies(spans: &[Span], calls: &[Call], members: &[usize]) -> Vec<Option<usize
     let is_bare = |call: &Call| call.prompt == 0 && !call.ids.is_empty();
     let mut answers: HashMap<&[u32], (Vec<usize>, usize)> = HashMap::new();
     let mut in_span: HashMap<usize, Vec<usize>> = HashMap::new();
-    for (member, &number) in members.iter().enumerate() {
+    // Most rollouts have none, and hashing their ids would be for nothing.
+    let has_bare = members.iter().any(|&call| is_bare(&calls[call]));
+    for (member, &number) in members.iter().enumerate().filter(|_| has_bare) {
         let call = &calls[number];
         if call.prompt > 0 {
             answers.entry(call.response_ids()).or_default().0.push(member);

@@ -38,12 +38,19 @@ impl<'t> Turns<'t> {
     pub(super) fn add(&mut self, call: usize) -> Parent {
         let new = self.turns.len();
         self.turns.push(Turn { call, parent: None, reasoning: OnceCell::new() });
-        let parent = self.parent(new);
+        let prompt = self.call(new).prompt_ids();
+        let mut extended = None;
+        let hash = self.prefixes.tell(prompt, &mut |turns| {
+            let is_one = |&turn: &usize| !self.call(turn).ids.is_empty() && prompt.starts_with(&self.call(turn).ids);
+            extended = turns.iter().copied().rfind(is_one).or(extended);
+        });
+        let parent = if prompt.is_empty() { None } else { self.parent(new, prompt, extended) };
         let taken_up = parent.as_ref().filter(|(_, join)| join.kind != JoinKind::Branch).map(|&(turn, _)| turn);
         self.turns[new].parent = taken_up;
         self.leaves.retain(|&leaf| Some(leaf) != taken_up);
         self.leaves.push(new);
-        self.prefixes.insert(&self.calls[call].ids, new);
+        let call = &self.calls[call];
+        self.prefixes.insert(call.ids.len(), hash.then(call.response_ids()), new);
         parent
     }
 
@@ -58,16 +65,8 @@ impl<'t> Turns<'t> {
         Side { ids: &call.ids, reasoning }
     }
 
-    fn parent(&self, new: usize) -> Parent {
-        let prompt = self.call(new).prompt_ids();
-        if prompt.is_empty() {
-            return None;
-        }
-        let mut extended = None;
-        self.prefixes.tell(prompt, &mut |turns| {
-            let is_one = |&turn: &usize| !self.call(turn).ids.is_empty() && prompt.starts_with(&self.call(turn).ids);
-            extended = turns.iter().copied().rfind(is_one).or(extended);
-        });
+    /// The turn that a prompt takes up, if `extended` is the last of those that it begins with.
+    fn parent(&self, new: usize, prompt: &[u32], extended: Option<usize>) -> Parent {
         let extending = |turn: usize| Some((turn, extends(self.call(turn).ids.len(), prompt, self.tokens)));
         let last = new.checked_sub(1);
         if last.is_none() || extended == last {

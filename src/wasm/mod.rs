@@ -11,9 +11,9 @@ mod memory;
 mod pieces;
 #[cfg(feature = "spans")]
 mod read;
-#[cfg(feature = "rollouts")]
+#[cfg(feature = "reader")]
 mod rollouts;
-#[cfg(feature = "rollouts")]
+#[cfg(any(feature = "reader", feature = "spans"))]
 mod span_json;
 mod stream;
 mod tokenizer;
@@ -27,7 +27,7 @@ use crate::Error;
 pub use enricher::{EnricherCore, strip};
 #[cfg(feature = "spans")]
 pub use read::read;
-#[cfg(feature = "rollouts")]
+#[cfg(feature = "reader")]
 pub use rollouts::RolloutsCore;
 pub use stream::StreamCore;
 pub use tokenizer::{LoaderCore, TokenizerCore};

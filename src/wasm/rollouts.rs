@@ -9,7 +9,7 @@ use super::span_json::Writer;
 use super::tokenizer::TokenizerCore;
 use super::{json_text, to_js_error};
 use crate::formats::Origin;
-use crate::read::{Skipped, read_all};
+use crate::read::{BodyReader, Skipped};
 use crate::report::Value;
 use crate::rollout::{CheckOptions, Rollout, Rollouts};
 use crate::tokenizer::TokenizerSet;
@@ -18,8 +18,9 @@ use crate::tokenizer::TokenizerSet;
 #[wasm_bindgen]
 #[derive(Default)]
 pub struct RolloutsCore {
-    /// Those that the next `read` or `use` takes.
+    /// Those that the next `finish` or `use` takes.
     tokenizers: RefCell<TokenizerSet>,
+    reading: RefCell<Option<(BodyReader, CheckOptions)>>,
     rollouts: RefCell<Option<Rollouts>>,
 }
 
@@ -31,27 +32,43 @@ impl RolloutsCore {
         RolloutsCore::default()
     }
 
-    /// Adds a tokenizer for the models whose name fits the pattern, for the next `read` or `use`.
+    /// Adds a tokenizer for the models whose name fits the pattern, for the next `finish` or `use`.
     #[wasm_bindgen(js_name = addTokenizer)]
     pub fn add_tokenizer(&self, pattern: &str, tokenizer: &TokenizerCore) {
         self.tokenizers.borrow_mut().add(pattern, tokenizer.tokenizer.clone());
     }
 
-    /// Reads a body: how many rollouts it has, and as JSON text a list of what could not be read. Options as JSON: `format`,
-    /// `layouts`, `limits`, `drift`, `maxTokens`, `template`. Of where it comes from, and of traces, what is empty says nothing.
-    pub fn read(
+    /// Begins a body of so many bytes, or 0 if nobody knows. Options as JSON: `format`, `layouts`, `limits`, `drift`, `maxTokens`,
+    /// `template`. Of where it comes from, and of traces, what is empty says nothing.
+    pub fn begin(
         &self,
-        body: &[u8],
+        bytes: usize,
         options: &str,
         content_type: &str,
         url: &str,
         trace_infos: &[u8],
-    ) -> Result<Array, JsValue> {
-        let tokenizers = self.tokenizers.take();
+    ) -> Result<(), JsValue> {
         let origin = Origin { content_type: Some(content_type), url: Some(url) };
         let (mut options, check) = CheckOptions::from_json(options.as_bytes()).map_err(to_js_error)?;
         options.trace_infos = Some(trace_infos).filter(|infos| !infos.is_empty()).map(<[u8]>::to_vec);
-        let reading = read_all(body, &origin, &options).map_err(to_js_error)?;
+        let reader = BodyReader::new(options, &origin).expect(bytes).map_err(to_js_error)?;
+        *self.reading.borrow_mut() = Some((reader, check));
+        Ok(())
+    }
+
+    /// Takes the next piece of the body.
+    pub fn push(&self, piece: &[u8]) -> Result<(), JsValue> {
+        match self.reading.borrow_mut().as_mut() {
+            Some((reader, _)) => reader.push(piece).map_err(to_js_error),
+            None => Ok(()),
+        }
+    }
+
+    /// Ends the body: how many rollouts it has, and as JSON text a list of what could not be read.
+    pub fn finish(&self) -> Result<Array, JsValue> {
+        let tokenizers = self.tokenizers.take();
+        let Some((reader, check)) = self.reading.take() else { return Ok(Array::new()) };
+        let reading = reader.finish().map_err(to_js_error)?;
         let rollouts = Rollouts::new(reading.spans, tokenizers, check).map_err(to_js_error)?;
         let skipped = Value::list(&reading.skipped, skipped_value);
         let answer = Array::of2(&rollouts.list.len().into(), &json_text(&skipped).into());

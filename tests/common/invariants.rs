@@ -37,6 +37,25 @@ static CHAT: LazyLock<TokenizerSet> = LazyLock::new(|| {
     Tokenizer::from_json(file.to_string().as_bytes()).unwrap().into()
 });
 
+/// However a body comes, it is read as its whole.
+#[cfg(feature = "rollouts")]
+fn body_in_pieces(
+    body: &[u8],
+    options: &token2text::ReadOptions,
+    whole: Result<&token2text::Reading, token2text::ErrorCode>,
+) {
+    for size in [1, 61, 1000] {
+        // Most bodies are long, and single bytes take long.
+        if body.len() > size * 2000 {
+            continue;
+        }
+        let mut reader = token2text::BodyReader::new(options.clone(), &token2text::Origin::default());
+        let pushed = body.chunks(size).try_for_each(|piece| reader.push(piece));
+        let read = pushed.and_then(|()| reader.finish());
+        assert_eq!(read.as_ref().map_err(token2text::Error::code), whole, "in pieces of {size}");
+    }
+}
+
 /// The rollouts of any body: nothing panics, and segments and messages have every token once.
 #[cfg(feature = "rollouts")]
 fn rollouts(body: &[u8], format: Format) {
@@ -44,7 +63,9 @@ fn rollouts(body: &[u8], format: Format) {
     let mut options = token2text::ReadOptions::default();
     (options.format, options.layouts) = (format, LAYOUTS.clone());
     options.limits.ids_per_field = 4096;
-    let Ok(spans) = token2text::read(body, &options) else { return };
+    let whole = token2text::read_all(body, &token2text::Origin::default(), &options);
+    body_in_pieces(body, &options, whole.as_ref().map_err(token2text::Error::code));
+    let Ok(token2text::Reading { spans, .. }) = whole else { return };
     let rollouts = Rollouts::new(spans, CHAT.clone(), CheckOptions::default()).unwrap();
     let mut seen = 0;
     for (at, rollout) in rollouts.list.iter().enumerate() {

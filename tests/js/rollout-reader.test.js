@@ -1,9 +1,11 @@
 /** `openRollouts`: the same as `readRollouts` says, piece by piece; what numbers and rewards are is tested in Rust (tests/overview.rs). */
 import assert from "node:assert/strict";
-import { existsSync, readFileSync, readdirSync, statSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, readdirSync, statSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { before, test } from "node:test";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { gzipSync } from "node:zlib";
 import { Token2TextError, Tokenizer, openRollouts, read, readRollouts } from "../../pkg/node.js";
 
 const TOKENIZERS = fileURLToPath(new URL("../../.cache/tokenizers", import.meta.url));
@@ -107,6 +109,45 @@ test("of every recorded body the list says what the rollouts say, with and witho
   assert.ok(rollouts > 100 && refused < 10, `${rollouts} rollouts, ${refused} bodies refused`);
 });
 
+test("a body is the same wherever it comes from, and is read while it comes", async () => {
+  const known = await openRollouts(CALLS, qwen);
+  const path = join(mkdtempSync(join(tmpdir(), "token2text-")), "calls.jsonl");
+  writeFileSync(path, CALLS);
+  async function* pieces() {
+    for (let at = 0; at < CALLS.length; at += 1000) yield CALLS.subarray(at, at + 1000);
+  }
+  /** @type {Record<string, () => import("../../pkg/index.js").Source>} */
+  const sources = {
+    bytes: () => new Uint8Array(CALLS).buffer,
+    blob: () => new Blob([CALLS]),
+    gzip: () => new Blob([gzipSync(CALLS)]),
+    response: () => new Response(CALLS),
+    path: () => path,
+    url: () => pathToFileURL(path),
+    pieces,
+  };
+  for (const [name, source] of Object.entries(sources)) {
+    const reader = await openRollouts(source(), qwen);
+    assert.deepEqual(reader.overview(), known.overview(), name);
+    assert.deepEqual(reader.rollout(1), known.rollout(1), name);
+    reader.free();
+  }
+  /** @type {import("../../pkg/index.js").Progress[]} */
+  const told = [];
+  await openRollouts(path, {}, { onProgress: (progress) => told.push(progress) });
+  assert.deepEqual(told.at(-1), { loaded: CALLS.length, total: CALLS.length });
+  const controller = new AbortController();
+  async function* stopped() {
+    yield CALLS.subarray(0, 1000);
+    controller.abort();
+    yield CALLS.subarray(1000);
+  }
+  await assert.rejects(openRollouts(new Response(new ReadableStream({ pull: () => controller.abort() })), {}, { signal: controller.signal }), { code: "aborted" });
+  await assert.rejects(openRollouts(stopped(), {}, { signal: controller.signal }), { code: "aborted" });
+  const small = { limits: { bodyBytes: 2000 } };
+  for (const source of [CALLS, new Blob([CALLS]), pieces()]) await assert.rejects(openRollouts(source, {}, small), { code: "limit_exceeded" });
+});
+
 test("without a tokenizer there is a list; with one, and with another, what readRollouts has", async () => {
   const reader = await openRollouts(CALLS, {});
   const bare = reader.overview();
@@ -204,8 +245,10 @@ test("positions out of range, a reader that was freed", async () => {
   ]) {
     assert.throws(call, freed);
   }
-  await assert.rejects(openRollouts(CALLS, qwen, /** @type {any} */ ({ onProgress() {} })), { code: "invalid_options", message: /no option `onProgress`/ });
-  await assert.rejects(openRollouts(/** @type {any} */ ("text"), qwen), { code: "invalid_body" });
+  await assert.rejects(openRollouts(CALLS, qwen, /** @type {any} */ ({ drifts: true })), { code: "invalid_options", message: /no option `drifts`/ });
+  await assert.rejects(openRollouts(CALLS, qwen, /** @type {any} */ ({ onProgress: 1 })), { code: "invalid_options" });
+  await assert.rejects(openRollouts("no/such.jsonl", qwen), { code: "unreadable_source" });
+  await assert.rejects(openRollouts(/** @type {any} */ (5), qwen), { code: "invalid_options", message: /the trace must be given as/ });
   await assert.rejects(openRollouts(CALLS, /** @type {any} */ (undefined)), { code: "invalid_options" });
   await assert.rejects(openRollouts(CALLS, qwen, { template: "gemma" }), { code: "invalid_options" });
   const { constructor } = reader;

@@ -214,7 +214,7 @@ test("what modules name is in the list of files", () => {
       assert.ok(files.has(target), `${name} names ${target}`);
     }
   }
-  for (const name of ["slim_bg.wasm", "spans_bg.wasm", "general_bg.wasm", "exporters/mlflow-reader.js", "sample/rollouts.jsonl"]) assert.ok(files.has(name), name);
+  for (const name of ["slim_bg.wasm", "reader_bg.wasm", "spans_bg.wasm", "general_bg.wasm", "exporters/mlflow-reader.js", "sample/rollouts.jsonl"]) assert.ok(files.has(name), name);
 });
 
 test("the sample is what its script writes", () => {

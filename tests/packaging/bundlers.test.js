@@ -12,7 +12,7 @@ import { assertAllPassed, testWays } from "./support/ways.js";
 /** @typedef {import("./support/project.js").Project} Project */
 /** @typedef {import("./environments.js").Way} Way */
 
-const WASM = ["slim_bg.wasm", "general_bg.wasm", "spans_bg.wasm"];
+const WASM = ["slim_bg.wasm", "general_bg.wasm", "reader_bg.wasm", "spans_bg.wasm"];
 
 testWays("vite-build", async (way) => {
   const project = projectWith(pageFiles(way));
@@ -67,7 +67,7 @@ for (const [format, extension] of /** @type {const} */ ([["esm", "mjs"], ["cjs",
 }
 
 test("addresses given to init are followed: .wasm files and the worker's script in a folder of their own", async () => {
-  const later = 'general: "/files/general_bg.wasm", spans: "/files/spans_bg.wasm"';
+  const later = 'general: "/files/general_bg.wasm", reader: "/files/reader_bg.wasm", spans: "/files/spans_bg.wasm"';
   const init = `"/files/slim_bg.wasm", { ${later}, worker: "/files/worker-host.js" }`;
   const project = projectWith({ ...pageFiles("client"), "run.js": runModule("client", SPECIFIERS, init) });
   const entries = ["page.js", "files/worker-host=token2text/worker-host"];
@@ -79,7 +79,7 @@ test("addresses given to init are followed: .wasm files and the worker's script 
 
 test("Vite gives the addresses of the .wasm files for an import with ?url", async () => {
   const urls = WASM.map((name, i) => `import wasm${i} from "token2text/${name}?url";\n`).join("");
-  const init = "wasm0, { general: wasm1, spans: wasm2 }";
+  const init = "wasm0, { general: wasm1, reader: wasm2, spans: wasm3 }";
   const project = projectWith({ ...pageFiles("client"), "run.js": urls + runModule("client", SPECIFIERS, init) });
   await run(project, "vite", ["build"]);
   assertAllPassed((await openBuilt(project)).results);

@@ -35,7 +35,7 @@ test("package.json names only files that exist, and no dependency", () => {
 test("every promised way in is there", () => {
   const promised = ["token2text", "token2text/cache", "token2text/inline", "token2text/rollout-trace", "token2text/viewer", "token2text/viewer-files", "token2text/worker", "token2text/worker-host"];
   const exporters = ["mlflow", "opentelemetry", "otlp", "trackio", "weave"].map((name) => `token2text/exporters/${name}`);
-  const files = ["token2text/slim_bg.wasm", "token2text/general_bg.wasm", "token2text/spans_bg.wasm", "token2text/package.json"];
+  const files = ["token2text/slim_bg.wasm", "token2text/general_bg.wasm", "token2text/reader_bg.wasm", "token2text/spans_bg.wasm", "token2text/package.json"];
   assert.deepEqual(entries.toSorted(), [...promised, ...exporters, ...files].toSorted());
 });
 

@@ -58,7 +58,7 @@ export const use = (bytes: Uint8Array): Enricher => new Enricher(Tokenizer.fromB
 const WORKER = `import { Enricher, Token2TextError, Tokenizer, init, strip, terminate, transfer, type EncodeOptions, type Report } from "token2text/worker";
 const encode: EncodeOptions = { addSpecialTokens: false };
 export async function use(file: Blob): Promise<string> {
-  await init(undefined, { general: "/general_bg.wasm", spans: "/spans_bg.wasm", worker: () => new Worker("/worker-host.js", { type: "module" }) });
+  await init(undefined, { general: "/general_bg.wasm", reader: "/reader_bg.wasm", spans: "/spans_bg.wasm", worker: () => new Worker("/worker-host.js", { type: "module" }) });
   const tokenizer: Tokenizer = await Tokenizer.load(file, { engine: "auto" });
   const ids: Uint32Array = await tokenizer.encode("Hi", encode);
   if (!(await tokenizer.drift(ids, { ranges: [[0, 1]] })).equal) return "";

@@ -6,7 +6,7 @@ import { projectWith, run, start } from "./support/project.js";
 import { pinned } from "./support/versions.js";
 import { testWays } from "./support/ways.js";
 
-const WASM = ["slim_bg.wasm", "general_bg.wasm", "spans_bg.wasm"];
+const WASM = ["slim_bg.wasm", "general_bg.wasm", "reader_bg.wasm", "spans_bg.wasm"];
 // As Wrangler bundles: .wasm files stay imports, which the runtime gives as compiled modules.
 const BUNDLE = ["--bundle", "--format=esm", "--conditions=workerd,worker,browser", "--external:*.wasm"];
 

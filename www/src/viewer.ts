@@ -12,6 +12,7 @@ import { fetchLater } from "./later.js";
 import { areSiblings } from "./list/arrange.js";
 import type { List } from "./list/list.js";
 import { keptTheme, type Theme } from "./preferences.js";
+import { rehearse } from "./rehearsal.js";
 import type { SearchBox } from "./search/search-box.js";
 import { SearchState } from "./search/search-state.js";
 import { SelectEvent, type Selection } from "./selection.js";
@@ -120,7 +121,10 @@ export class Token2TextViewer extends LitElement {
   }
 
   override firstUpdated() {
-    whenIdle(() => void this.fetchLater());
+    whenIdle(() => {
+      void this.fetchLater();
+      if (this.showsSources) rehearse(this.renderRoot);
+    });
   }
 
   private async fetchLater(): Promise<void> {

@@ -246,11 +246,14 @@ pub(crate) fn is_half(view: &View, format: Format) -> bool {
 
 /// Takes what the other half of a call says and this one does not.
 pub(crate) fn join(half: &mut Span, other: Span) {
-    let Span { name, start_unix_nano, end_unix_nano, status, error, model, inputs, output, attributes, .. } = other;
+    let Span {
+        name, start_unix_nano, end_unix_nano, status, error, model, request_id, inputs, output, attributes, ..
+    } = other;
     for (own, others) in [
         (&mut half.parent_id, other.parent_id),
         (&mut half.error, error),
         (&mut half.model, model),
+        (&mut half.request_id, request_id),
         (&mut half.inputs, inputs),
         (&mut half.output, output),
         (&mut half.attributes, attributes),

@@ -1,6 +1,6 @@
 //! The inputs, the output, the attributes and the events of a span as JSON text.
 
-use super::super::{Format, sse};
+use super::super::{Format, sse, string_member};
 use super::{Text, text};
 use crate::json::{lossy, number_end, quote_into};
 use crate::span::Span;
@@ -9,6 +9,9 @@ use crate::view::{Kind, NodeId, Place, Tree, View, json_into, object_into};
 /// Where a record has its attributes, if it has none by that name.
 const OTHER_ATTRIBUTES: [&str; 2] = ["/metadata", "/extra_info"];
 
+/// The name of what calls of one conversation share.
+const REQUEST_ID: &str = "request_id";
+
 /// The members of an event, in the spellings of OTLP/JSON and of MLflow's files. They are written as in the last.
 const OF_EVENT: [[&str; 2]; 3] = [["name", "name"], ["timeUnixNano", "time_unix_nano"], ["attributes", "attributes"]];
 
@@ -16,7 +19,7 @@ pub(super) fn read(tree: &mut dyn Tree, view: &View, format: Format, span: &mut 
     let mut attributes = None;
     for (name, place) in &view.places {
         match *name {
-            "inputs" => span.inputs = Some(json(tree, place.node)),
+            "inputs" => read_inputs(tree, place.node, span),
             "output" => span.output = Some(json(tree, place.node)),
             "events" => span.events = events(tree, place.node, format),
             _ => attributes = Some(place.clone()),
@@ -31,6 +34,11 @@ pub(super) fn read(tree: &mut dyn Tree, view: &View, format: Format, span: &mut 
     if let Some(attributes) = attributes.filter(|place| tree.kind(place.node) == Kind::Object) {
         read_attributes(tree, view, &attributes, span);
     }
+}
+
+fn read_inputs(tree: &mut dyn Tree, inputs: NodeId, span: &mut Span) {
+    span.inputs = Some(json(tree, inputs));
+    span.request_id = string_member(tree, inputs, REQUEST_ID);
 }
 
 /// The attributes without those that hold the inputs and the output.
@@ -57,9 +65,12 @@ fn read_attributes(tree: &mut dyn Tree, view: &View, attributes: &Place, span: &
         };
         // Among encoded attributes also a number is JSON in a string, and null, which is nothing.
         if !is_open {
-            let place = if *name == "inputs" { &mut span.inputs } else { &mut span.output };
             let is_null = tree.kind(node) == Kind::Null;
-            *place = if is_null { None } else { Some(json(tree, node)) };
+            match *name {
+                "inputs" if is_null => (span.inputs, span.request_id) = (None, None),
+                "inputs" => read_inputs(tree, node, span),
+                _ => span.output = if is_null { None } else { Some(json(tree, node)) },
+            }
             if is_null {
                 kept.push((key, node));
             }

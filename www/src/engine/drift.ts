@@ -30,7 +30,7 @@ export class Drift {
       this.clear();
       const tokenizer = await this.tokenizers.encoding(pattern, onProgress);
       try {
-        this.#opened = { body, pattern, reader: await openBody(body, { [pattern]: tokenizer }, true) };
+        this.#opened = { body, pattern, reader: await openBody(body.content, body, { [pattern]: tokenizer }, { drift: true }) };
       } finally {
         tokenizer.free();
       }

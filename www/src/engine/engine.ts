@@ -8,10 +8,11 @@ import { Drift } from "./drift.js";
 import { failureOf } from "./errors.js";
 import { indentJson } from "./indent.js";
 import { Jobs, throttled, type Job, type JobName } from "./jobs.js";
-import type { Body } from "./reader.js";
+import { MOST_BYTES, bytesOf, type Body } from "./reader.js";
 import { Search } from "./search.js";
 import { partsOf, sourceName, type Part } from "./sources.js";
 import { spanJson } from "./span-json.js";
+import { compileReader } from "./warm-up.js";
 import { Tokenizers, forgetTokenizers, keptTokenizers } from "./tokenizers.js";
 import { Traces, problemsOf } from "./traces.js";
 
@@ -32,7 +33,8 @@ export class WorkerEngine implements Engine {
   /** Fetches what the first file will need. */
   async warmUp(): Promise<void> {
     await init();
-    await load("spans", "the viewer");
+    await load("reader", "the viewer");
+    await compileReader();
   }
 
   async loadTokenizer(source: Source, options: { pattern?: string; keep?: boolean }, onProgress: OnProgress): Promise<TokenizerFacts> {
@@ -102,11 +104,11 @@ export class WorkerEngine implements Engine {
   async #openParts(parts: AsyncIterable<Part>, listener: OpenListener, job: Job): Promise<SkippedPart[]> {
     const skipped: SkippedPart[] = [];
     let hadBeginning = false;
-    for await (const { body, isBeginning } of parts) {
-      listener.onProgress({ what: `Opening ${body.name}`, done: 0 });
+    for await (const part of parts) {
+      const { origin, isBeginning } = part;
       let opened: Awaited<ReturnType<Traces["add"]>> | undefined;
       try {
-        opened = await this.#traces.add(body, hadBeginning, job.signal);
+        opened = await this.#traces.add(part, hadBeginning, job.signal);
       } catch (error) {
         // What is wrong with it, its whole will say.
         if (!isBeginning || job.signal.aborted) throw error;
@@ -116,7 +118,7 @@ export class WorkerEngine implements Engine {
       await this.#tellRows(listener, opened.from, false, job);
       if (isBeginning) continue;
       skipped.push(...opened.skipped);
-      for (const problem of problemsOf(body.name, opened.skipped)) listener.onProblem(problem);
+      for (const problem of problemsOf(origin.name, opened.skipped)) listener.onProblem(problem);
     }
     return skipped;
   }
@@ -179,13 +181,16 @@ export class WorkerEngine implements Engine {
   }
 
   async enriched(onProgress: OnProgress): Promise<{ name: string; blob: Blob }[]> {
-    const enricher = new Enricher(this.#tokenizers.byPattern, { limits: { bodyBytes: 2 ** 30 } });
+    const enricher = new Enricher(this.#tokenizers.byPattern, { limits: { bodyBytes: MOST_BYTES } });
     const { bodies } = this.#traces;
     try {
-      return bodies.map((body, i) => {
+      const texts = [];
+      for (const [i, body] of bodies.entries()) {
         onProgress({ what: `Decoding ${body.name}`, done: i, total: bodies.length });
-        return { name: enrichedName(body), blob: new Blob([enricher.enrichBody(body.bytes, { contentType: body.contentType, url: body.url ?? body.name }).body]) };
-      });
+        const { body: text } = enricher.enrichBody(await bytesOf(body), { contentType: body.contentType, url: body.url ?? body.name });
+        texts.push({ name: enrichedName(body), blob: new Blob([text]) });
+      }
+      return texts;
     } finally {
       enricher.free();
     }

@@ -1,21 +1,31 @@
 /** Bodies, opened. */
-import { openRollouts, type RolloutReader, type Tokenizer } from "token2text";
+import { openRollouts, type RolloutReader, type Source, type Tokenizer } from "token2text";
+import { readSource } from "token2text/source";
 
-/** What a body is besides its bytes. */
-export interface Body {
+/** Where a body comes from. */
+export interface Origin {
   /** Name of the source. */
   name: string;
-  bytes: Uint8Array;
   contentType?: string;
   url?: string;
   /** What MLflow's server says of the traces. */
   traceInfos?: Uint8Array;
 }
 
-/** Bytes of a body, at most. */
-const LIMITS = { bodyBytes: 2 ** 30 };
+/** A body that was opened, to be read again. */
+export interface Body extends Origin {
+  /** Its bytes, which may be gzip. */
+  content: Blob;
+}
 
-export function openBody(body: Body, tokenizers: Record<string, Tokenizer>, drift = false): Promise<RolloutReader> {
-  const { bytes, contentType, url = body.name, traceInfos } = body;
-  return openRollouts(bytes, tokenizers, { contentType, url, traceInfos, limits: LIMITS, drift });
+/** Bytes of a body, at most. */
+export const MOST_BYTES = 2 ** 30;
+
+export function openBody(source: Source, origin: Origin, tokenizers: Record<string, Tokenizer>, { signal, drift = false }: { signal?: AbortSignal; drift?: boolean } = {}): Promise<RolloutReader> {
+  const { name, contentType, url = name, traceInfos } = origin;
+  return openRollouts(source, tokenizers, { contentType, url, traceInfos, limits: { bodyBytes: MOST_BYTES }, drift, signal });
+}
+
+export function bytesOf({ content }: Body): Promise<Uint8Array> {
+  return readSource(content, { what: "trace", limit: MOST_BYTES });
 }

@@ -2,17 +2,18 @@
 import { fetchResponse, readChunks, type Progress } from "token2text/source";
 import type { Source } from "./contract.js";
 import { failure } from "./errors.js";
-import type { Body } from "./reader.js";
+import { MOST_BYTES, type Origin } from "./reader.js";
 
 /** A body, or only its first whole lines: what comes next is then the whole. */
 export interface Part {
-  body: Body;
+  origin: Origin;
+  source: Uint8Array | AsyncIterable<Uint8Array>;
+  /** All of it to be read again, once it was read. */
+  content: () => Blob;
   isBeginning: boolean;
 }
 export type OnBytes = (progress: Progress) => void;
 
-/** Bytes of a file, or of an answer, at most. */
-const LIMIT = 2 ** 30;
 /** JSON lines are first opened up to here; where no line ends by then, to twice as far, and so on. */
 const BEGINNING = 1 << 18;
 /** A file of less is opened at once. */
@@ -44,7 +45,7 @@ export async function blobOf(source: Source, onBytes: OnBytes, signal: AbortSign
   if (source.kind !== "url") throw failure("invalid_options", "A tokenizer comes from a file or an address");
   const response = await fetchResponse(new Request(source.url, { signal }), "tokenizer", signal);
   const chunks: BlobPart[] = [];
-  for await (const chunk of readChunks(response, { what: "tokenizer", limit: LIMIT, onProgress: onBytes, signal }, true)) chunks.push(chunk as BlobPart);
+  for await (const chunk of readChunks(response, { what: "tokenizer", limit: MOST_BYTES, onProgress: onBytes, signal }, true)) chunks.push(chunk as BlobPart);
   return new Blob(chunks);
 }
 
@@ -61,19 +62,48 @@ async function* addressParts(name: string, url: string, onBytes: OnBytes, signal
   yield* fileParts({ name, contentType, url: response.url || url }, response, size, onBytes, signal);
 }
 
-async function* fileParts(facts: Omit<Body, "bytes">, source: Blob | Response, size: number, onProgress: OnBytes, signal: AbortSignal): AsyncGenerator<Part> {
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  let next = size < LEAST_FOR_BEGINNING ? Infinity : BEGINNING;
-  for await (const chunk of readChunks(source, { what: "trace", limit: LIMIT, onProgress, signal }, true)) {
-    chunks.push(chunk);
-    length += chunk.length;
-    if (length < next) continue;
-    const beginning = wholeLines(joined(chunks, length));
-    next = beginning ? Infinity : 2 * length;
-    if (beginning) yield { body: { ...facts, bytes: beginning }, isBeginning: true };
+async function* fileParts(origin: Origin, source: Blob | Response, size: number, onProgress: OnBytes, signal: AbortSignal): AsyncGenerator<Part> {
+  const chunks = readChunks(source, { what: "trace", limit: MOST_BYTES, onProgress, signal }, true);
+  try {
+    const held = size < LEAST_FOR_BEGINNING ? [] : yield* beginning(origin, chunks);
+    // A file is there to be read again; an answer is not.
+    const kept: Uint8Array[] | undefined = source instanceof Blob ? undefined : [];
+    yield { origin, source: onward(held, chunks, kept), content: () => (source instanceof Blob ? source : blobWith(kept!)), isBeginning: false };
+  } finally {
+    await chunks.return(undefined);
   }
-  yield { body: { ...facts, bytes: joined(chunks, length) }, isBeginning: false };
+}
+
+/** Reads until there are whole lines to be shown, if it is JSON lines; gives what was read. */
+async function* beginning(origin: Origin, chunks: AsyncGenerator<Uint8Array>): AsyncGenerator<Part, Uint8Array[]> {
+  const held: Uint8Array[] = [];
+  let length = 0;
+  for (let wanted = BEGINNING; ; wanted = 2 * length) {
+    while (length < wanted) {
+      const { done, value } = await chunks.next();
+      if (done) return held;
+      held.push(value);
+      length += value.length;
+    }
+    const lines = wholeLines(joined(held, length).subarray(0, wanted));
+    if (!lines) continue;
+    yield { origin, source: lines, content: () => blobWith([lines]), isBeginning: true };
+    return held;
+  }
+}
+
+/** What was read already, and what comes next. */
+async function* onward(held: Uint8Array[], chunks: AsyncGenerator<Uint8Array>, kept?: Uint8Array[]): AsyncGenerator<Uint8Array> {
+  kept?.push(...held);
+  yield* held;
+  for await (const chunk of chunks) {
+    kept?.push(chunk);
+    yield chunk;
+  }
+}
+
+function blobWith(chunks: Uint8Array[]): Blob {
+  return new Blob(chunks as BlobPart[]);
 }
 
 /** The first lines of JSON lines; nothing of anything else. */
@@ -95,7 +125,7 @@ async function* mlflowParts(source: Source & { kind: "mlflow" }, onBytes: OnByte
   let loaded = 0;
   const part = (): Part => {
     const traceInfos = new TextEncoder().encode(JSON.stringify({ traces: infos.splice(0) }));
-    return { body: { name, bytes: inLines(bodies.splice(0)), traceInfos }, isBeginning: false };
+    return wholePart({ name, traceInfos }, inLines(bodies.splice(0)));
   };
   for await (const info of reader.search({ filter, limit })) {
     const spans = await reader.spans(info.trace_id);
@@ -120,9 +150,13 @@ async function* trackioParts(source: Source & { kind: "trackio" }, onBytes: OnBy
       const bytes = await reader.traces({ project, runId: id, limit: TRACES, offset });
       onBytes({ loaded: (loaded += bytes.length) });
       const name = runs.length > 1 ? `${sourceName(source)} ${runName}` : sourceName(source);
-      yield { body: { name, bytes }, isBeginning: false };
+      yield wholePart({ name }, bytes);
     }
   }
+}
+
+function wholePart(origin: Origin, bytes: Uint8Array): Part {
+  return { origin, source: bytes, content: () => blobWith([bytes]), isBeginning: false };
 }
 
 /** Documents as JSON lines: line feeds between the values of a document are only space. */

@@ -4,6 +4,7 @@ import type { Problem, Row } from "./contract.js";
 import { failure } from "./errors.js";
 import { openBody, type Body } from "./reader.js";
 import { Keys, countLevels, rowOf } from "./rows.js";
+import type { Part } from "./sources.js";
 import type { Tokenizers } from "./tokenizers.js";
 
 interface Opened {
@@ -36,14 +37,15 @@ export class Traces {
   }
 
   /** Reads a body, in place of the last one if that was its beginning. Gives the position from which on there are new rows. */
-  add(body: Body, replacesLast: boolean, signal: AbortSignal): Promise<{ from: number; skipped: SkippedPart[] }> {
+  add({ origin, source, content }: Part, replacesLast: boolean, signal: AbortSignal): Promise<{ from: number; skipped: SkippedPart[] }> {
     return this.#inTurn(async () => {
       signal.throwIfAborted();
-      const reader = await openBody(body, this.tokenizers.byPattern);
+      const reader = await openBody(source, origin, this.tokenizers.byPattern, { signal });
       if (signal.aborted) reader.free();
       signal.throwIfAborted();
       if (replacesLast) this.#shorten(this.#opened.length - 1);
       const first = this.rows.length;
+      const body = { ...origin, content: content() };
       this.#opened.push({ body, reader, first });
       this.#addRows(body, reader);
       return { from: first, skipped: reader.skipped };

@@ -140,6 +140,21 @@ function withoutCredentials(url) {
   return shown.href;
 }
 
+/**
+ * Where a server is, as it is given to an exporter; on a page also a path.
+ *
+ * @param {string | URL} url
+ * @param {string} whose What has to be there, with an example.
+ * @throws {Token2TextError} `invalid_options`.
+ */
+export function addressOf(url, whose) {
+  try {
+    return new URL(url, globalThis.location?.href);
+  } catch (error) {
+    throw new Token2TextError("invalid_options", `\`url\` must be the address of ${whose}: ${messageOf(error)}`, { cause: error });
+  }
+}
+
 /** @param {import("../errors.js").ErrorCode} code @param {string} message @param {unknown} [cause] @returns {Failure} */
 export function failure(code, message, cause) {
   return { status: "failure", error: new Token2TextError(code, message, { cause }) };

@@ -1,6 +1,6 @@
 /** One Trackio server: its address, its credentials, its way to answer. */
-import { Token2TextError, messageOf } from "../errors.js";
-import { request } from "./http.js";
+import { Token2TextError } from "../errors.js";
+import { addressOf, request } from "./http.js";
 
 /**
  * @typedef {object} TrackioServer
@@ -21,7 +21,7 @@ export class TrackioConnection {
 
   /** @param {TrackioServer} server @throws {Token2TextError} `invalid_options`: the address is none. */
   constructor({ url, writeToken, hfToken, ...options }) {
-    const address = parseAddress(url);
+    const address = addressOf(url, "a Trackio server, as http://127.0.0.1:7860");
     const token = writeToken ?? address.searchParams.get("write_token");
     address.search = address.hash = "";
     if (!address.pathname.endsWith("/")) address.pathname += "/";
@@ -63,15 +63,5 @@ function reasonIn(answer) {
     return JSON.parse(answer).error;
   } catch {
     return undefined;
-  }
-}
-
-/** @param {string | URL} url */
-function parseAddress(url) {
-  try {
-    return new URL(url, globalThis.location?.href);
-  } catch (error) {
-    const what = `\`url\` must be the address of a Trackio server, as http://127.0.0.1:7860: ${messageOf(error)}`;
-    throw new Token2TextError("invalid_options", what, { cause: error });
   }
 }

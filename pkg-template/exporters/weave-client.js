@@ -1,7 +1,7 @@
 /** The routes of W&B's trace service: where it is, who asks, and which project is meant. */
-import { Token2TextError, messageOf } from "../errors.js";
+import { Token2TextError } from "../errors.js";
 import { basic } from "./authorization.js";
-import { failure, request } from "./http.js";
+import { addressOf, failure, request } from "./http.js";
 
 /**
  * @typedef {object} WeaveServer
@@ -34,7 +34,7 @@ export class WeaveClient {
     if (typeof project !== "string" || !/^[^/]+\/[^/]+$/.test(project)) {
       throw new Token2TextError("invalid_options", `\`project\` must be "entity/project", not ${JSON.stringify(project)}`);
     }
-    const address = parseAddress(url);
+    const address = addressOf(url, `Weave's trace service, as ${CLOUD}`);
     const key = apiKey ?? decodeURIComponent(address.password);
     this.#base = `${address.origin}${address.pathname}`.replace(/\/$/, "");
     this.#headers = { "content-type": "application/json", ...(key && basic("api", key)), ...headers };
@@ -83,15 +83,5 @@ function isObject(body) {
     return typeof value === "object" && value !== null;
   } catch {
     return false;
-  }
-}
-
-/** @param {string | URL} url */
-function parseAddress(url) {
-  try {
-    return new URL(url, globalThis.location?.href);
-  } catch (error) {
-    const what = `\`url\` must be the address of Weave's trace service, as ${CLOUD}: ${messageOf(error)}`;
-    throw new Token2TextError("invalid_options", what, { cause: error });
   }
 }

@@ -1,21 +1,17 @@
 /** The span exporter around those of OpenTelemetry's SDK 2.x, and its recipe in the package's README. Of 3.x, tests/packaging. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { SpanKind, context, trace } from "@opentelemetry/api";
 import { JsonTraceSerializer, ProtobufTraceSerializer } from "@opentelemetry/otlp-transformer";
 import { resourceFromAttributes } from "@opentelemetry/resources";
 import { BasicTracerProvider, BatchSpanProcessor, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { Enricher, Tokenizer, read, write } from "../../pkg/node.js";
 import { Token2TextSpanExporter } from "../../pkg/exporters/opentelemetry.js";
+import { runRecipe } from "../integration/support/recipe.js";
 import { rotelServer } from "../integration/support/rotel.js";
 import { byteIds, byteLevel, chatMl, jsonBytes } from "../js/support/tokenizers.js";
-import { readCommands, readSections } from "../packaging/support/readme.js";
-import { freshFolder } from "./support/folders.js";
 import { readableSpans } from "./support/readable-spans.js";
 
 /** @typedef {import("@opentelemetry/sdk-trace-base").ReadableSpan} ReadableSpan */
@@ -23,7 +19,6 @@ import { readableSpans } from "./support/readable-spans.js";
 /** @typedef {import("@opentelemetry/api").Attributes} Attributes */
 
 const FIXTURES = new URL("../fixtures/", import.meta.url);
-const PKG = fileURLToPath(new URL("../../pkg", import.meta.url));
 const tokenizer = Tokenizer.fromBytes(jsonBytes(byteLevel()));
 const chatty = Tokenizer.fromBytes(jsonBytes(chatMl()));
 const ids = byteIds("Hello");
@@ -257,25 +252,12 @@ describe("with a server", () => {
   after(() => server.dispose());
 
   test("the recipe does what it says", async () => {
-    const folder = freshFolder();
-    mkdirSync(join(folder, "node_modules"));
-    symlinkSync(PKG, join(folder, "node_modules/token2text"));
-    symlinkSync(fileURLToPath(new URL("node_modules/@opentelemetry", import.meta.url)), join(folder, "node_modules/@opentelemetry"));
-    cpSync(new URL("package.json", import.meta.url), join(folder, "package.json"));
-    writeFileSync(join(folder, "tokenizer.json"), jsonBytes(byteLevel()));
-    const section = readSections(readFileSync(join(PKG, "README.md"), "utf8")).find(({ title }) => title === "OpenTelemetry");
-    assert.ok(section);
-    let ran = 0;
-    for (const { language, file, text } of section.blocks) {
-      if (file) writeFileSync(join(folder, file), text.replaceAll("http://127.0.0.1:4318", server.url).replaceAll("[9707, 11, 1879, 0]", JSON.stringify(byteIds("Hello, world!"))));
-      if (language !== "sh") continue;
-      for (const { command, output } of readCommands(text).filter(({ command }) => !command.startsWith("npm install"))) {
-        const { stdout } = await promisify(execFile)("bash", ["-euc", command], { cwd: folder });
-        assert.equal(stdout.trimEnd(), output?.trimEnd(), command);
-        ran++;
-      }
-    }
-    assert.equal(ran, 1);
+    const commands = await runRecipe("OpenTelemetry", {
+      printed: { "http://127.0.0.1:4318": server.url, "[9707, 11, 1879, 0]": JSON.stringify(byteIds("Hello, world!")) },
+      files: { "tokenizer.json": jsonBytes(byteLevel()) },
+      modules: { "@opentelemetry": fileURLToPath(new URL("node_modules/@opentelemetry", import.meta.url)) },
+    });
+    assert.equal(commands, 1);
     for (const deadline = Date.now() + 10_000; !server.log().includes("Hello, world!"); await new Promise((resolve) => setTimeout(resolve, 50))) {
       assert.ok(Date.now() < deadline, server.log());
     }

@@ -1,31 +1,23 @@
 /** The exporter for OTLP and its recipe in the package's README, against rotel. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { read, write } from "../../pkg/node.js";
 import { toProtobuf } from "../../pkg/exporters/otlp-json.js";
 import { OtlpExporter, preset } from "../../pkg/exporters/otlp-node.js";
 import { byteIds, byteLevel, jsonBytes } from "../js/support/tokenizers.js";
-import { readCommands, readSections } from "../packaging/support/readme.js";
 import { freshId, request } from "./support/fixtures.js";
+import { runRecipe } from "./support/recipe.js";
 import { otlpClient, rotelServer } from "./support/rotel.js";
 
-const PKG = fileURLToPath(new URL("../../pkg", import.meta.url));
 const PRINTED_URL = "http://127.0.0.1:4318";
 const WIRE = new URL("../fixtures/wire/otlp/", import.meta.url);
 const server = rotelServer();
 const python = otlpClient();
-const folder = mkdtempSync(join(tmpdir(), "token2text-recipe-"));
 before(() => server.start());
 after(async () => {
   python.close();
   await server.dispose();
-  rmSync(folder, { recursive: true });
 });
 
 /** @param {string} output */
@@ -108,24 +100,11 @@ test("what is no request in JSON is told", () => {
 });
 
 test("the recipe does what it says", async () => {
-  mkdirSync(join(folder, "node_modules"), { recursive: true });
-  symlinkSync(PKG, join(folder, "node_modules/token2text"));
-  cpSync(new URL("../../package.json", import.meta.url), join(folder, "package.json"));
-  writeFileSync(join(folder, "tokenizer.json"), jsonBytes(byteLevel()));
-  writeFileSync(join(folder, "request.pb"), body(JSON.stringify({ token_ids: byteIds("text of the recipe") })));
-  const section = readSections(readFileSync(join(PKG, "README.md"), "utf8")).find(({ title }) => title === "OTLP");
-  assert.ok(section);
-  let commands = 0;
-  for (const { language, file, text } of section.blocks) {
-    if (file) writeFileSync(join(folder, file), text.replaceAll(PRINTED_URL, server.url));
-    if (language !== "sh") continue;
-    for (const { command, output } of readCommands(text)) {
-      const { stdout } = await promisify(execFile)("bash", ["-euc", command], { cwd: folder });
-      assert.equal(stdout.trimEnd(), output?.trimEnd(), command);
-      commands++;
-    }
-  }
+  const commands = await runRecipe("OTLP", {
+    printed: { [PRINTED_URL]: server.url },
+    files: { "tokenizer.json": jsonBytes(byteLevel()), "request.pb": body(JSON.stringify({ token_ids: byteIds("text of the recipe") })) },
+    also: ["node presets.mjs"],
+  });
   assert.equal(commands, 1);
-  await promisify(execFile)(process.execPath, ["presets.mjs"], { cwd: folder });
   await printed("text of the recipe");
 });

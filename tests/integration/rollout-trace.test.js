@@ -1,5 +1,6 @@
 /** Rollouts traced in Node, in real backends: what their own clients read is what verl's Python writes for the same calls. */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
 import { init, shutdown, traced, withAttributes } from "../../pkg/rollout-trace.js";
 import { EXPERIMENT, makeCalls } from "../js/support/trace-calls.js";
@@ -61,7 +62,7 @@ test("W&B's client reads the calls of verl", async () => {
 });
 
 test("the recipe does what it says", async () => {
-  const commands = await runRecipe("Rollout traces", { urls: { "http://127.0.0.1:5000": mlflow.url }, files: { "tokenizer.json": `${tokenizerFolder}/tokenizer.json` } });
+  const commands = await runRecipe("Rollout traces", { printed: { "http://127.0.0.1:5000": mlflow.url }, files: { "tokenizer.json": readFileSync(`${tokenizerFolder}/tokenizer.json`) } });
   assert.equal(commands, 1);
   const [{ tags, spans }] = await clients[0].ask("traces", "agents");
   assert.deepEqual([tags.step, tags.sample_index, tags["mlflow.traceName"]], ["3", "17", "agent_loop"]);

@@ -1,23 +1,17 @@
 /** The exporter and the reader for Weave, against W&B's in-memory trace server class, and looked at by W&B's Python client. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { after, before, test } from "node:test";
-import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
 import { Tokenizer, read } from "../../pkg/node.js";
 import { WeaveExporter, WeaveReader } from "../../pkg/exporters/weave-node.js";
 import { failure } from "../js/support/expect.js";
 import { byteIds, byteLevel, jsonBytes } from "../js/support/tokenizers.js";
-import { readCommands, readSections } from "../packaging/support/readme.js";
 import { freshId, qwen3, request } from "./support/fixtures.js";
+import { runRecipe } from "./support/recipe.js";
 import { WEAVE_KEY, weaveClient, weaveServer, weaveSettings } from "./support/weave.js";
 
 /** @typedef {{ where: string[], kind: "prompt" | "response", rule: string, ids: number[], text: string }} Expected */
 
-const PKG = fileURLToPath(new URL("../../pkg", import.meta.url));
 const CAPTURES = new URL("../fixtures/captures/", import.meta.url);
 const VERL = "weave-python-verl-qwen3-ids";
 const MAX_STORED_BYTES = 3.5 * 1024 * 1024;
@@ -291,29 +285,12 @@ test("generations are logged as verl logs them to W&B", async () => {
 });
 
 test("the recipe does what it says", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "token2text-recipe-"));
-  try {
-    mkdirSync(join(folder, "node_modules"));
-    symlinkSync(PKG, join(folder, "node_modules/token2text"));
-    cpSync(new URL("../../package.json", import.meta.url), join(folder, "package.json"));
-    writeFileSync(join(folder, "tokenizer.json"), jsonBytes(byteLevel()));
-    const attributes = { "mlflow.spanOutputs": JSON.stringify({ token_ids: byteIds("on its way") }) };
-    writeFileSync(join(folder, "request.pb"), request({ span: freshId(8), trace: freshId(16), attributes }));
-    const section = readSections(readFileSync(join(PKG, "README.md"), "utf8")).find(({ title }) => title === "Weave");
-    let commands = 0;
-    for (const { language, file, text } of section?.blocks ?? []) {
-      if (file) writeFileSync(join(folder, file), text);
-      if (language !== "sh") continue;
-      for (const { command, output } of readCommands(text)) {
-        const { stdout } = await promisify(execFile)("bash", ["-euc", command], { cwd: folder, env: { ...process.env, ...weaveSettings(server.url) } });
-        assert.equal(stdout.replaceAll(/ *\n/g, "\n").trimEnd(), output?.trimEnd(), command);
-        commands++;
-      }
-    }
-    assert.equal(commands, 1);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  const attributes = { "mlflow.spanOutputs": JSON.stringify({ token_ids: byteIds("on its way") }) };
+  const commands = await runRecipe("Weave", {
+    files: { "tokenizer.json": jsonBytes(byteLevel()), "request.pb": request({ span: freshId(8), trace: freshId(16), attributes }) },
+    env: weaveSettings(server.url),
+  });
+  assert.equal(commands, 1);
   const calls = await stored("my-team/rollouts");
   assert.deepEqual(calls.map(({ output, summary }) => [output.response_text, summary.usage.usage.completion_tokens]), [["on its way", 10]]);
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { EventEmitter } from "node:events";
 import { test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
+import { preset } from "../../pkg/exporters/otlp.js";
 import { chooseSamples, flush, init, shutdown, stats, traced, withAttributes } from "../../pkg/rollout-trace.js";
 import { failure } from "./support/expect.js";
 import { recorded, server, spans, start } from "./support/tracing.js";
@@ -232,6 +233,15 @@ test("of a batch samples are chosen as verl does", async () => {
   assert.deepEqual(chooseSamples([1, 2]), [true, true]);
   withAttributes({ step: 1 }, traced("call", () => null));
   assert.equal((await recorded()).length, 1);
+});
+
+test("OTLP's presets are servers, and show what was recorded", async () => {
+  await init({ backend: "otlp", experimentName: "e", server: preset("phoenix", { url: server.url, project: "agents" }) });
+  traced("call", (/** @type {object} */ _given) => ({ answer: 1 }))({ asked: "?" });
+  const [{ attributes }] = await spans();
+  const { "input.value": input, "output.value": output } = JSON.parse(attributes ?? "");
+  assert.deepEqual([input, output], ['{"asked":"?"}', '{"answer":1}']);
+  assert.ok(server.bodies("/v1/traces")[0].includes("agents"));
 });
 
 test("options that cannot be are refused", async () => {

@@ -70,7 +70,7 @@ tools-viewer: tests/viewer/node_modules/.package-lock.json | prerequisites
 
 .PHONY: build
 build: prerequisites tools-build node_modules/.package-lock.json www/node_modules/.package-lock.json ## build the npm package into pkg/
-	node scripts/build.js
+	$(if $(IS_BUILT),,node scripts/build.js)
 	$(call done,build: the package is in pkg/)
 
 .PHONY: pack-collector
@@ -121,12 +121,12 @@ test: prerequisites-test ## everything below, setting up what it needs
 	@$(MAKE) test-wasm-chrome
 	@$(MAKE) build
 	@$(MAKE) size
-	@$(MAKE) types
-	@$(MAKE) test-js
-	@$(MAKE) test-packaging
-	@$(MAKE) test-integration
-	@$(MAKE) test-collector
-	@$(MAKE) test-viewer
+	@$(MAKE) IS_BUILT=yes types
+	@$(MAKE) IS_BUILT=yes test-js
+	@$(MAKE) IS_BUILT=yes test-packaging
+	@$(MAKE) IS_BUILT=yes test-integration
+	@$(MAKE) IS_BUILT=yes test-collector
+	@$(MAKE) IS_BUILT=yes test-viewer
 	@echo "ok: everything"
 
 .PHONY: fmt-check

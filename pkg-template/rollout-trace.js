@@ -114,7 +114,7 @@ export function stats() {
 }
 
 /**
- * Ends tracing after a `flush`; what is recorded later is dropped. `init` may begin anew.
+ * Ends tracing after a `flush`; what still waits then, or is recorded later, is dropped. `init` may begin anew.
  *
  * @param {{ timeoutMillis?: number }} [options] As of `flush`.
  * @returns {Promise<TraceStats>}

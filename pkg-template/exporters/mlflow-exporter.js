@@ -1,4 +1,4 @@
-import { Token2TextError } from "../errors.js";
+import { Token2TextError, messageOf } from "../errors.js";
 import { failure } from "./http.js";
 import { ArtifactRoute } from "./mlflow-artifacts.js";
 import { forMlflow } from "./mlflow-attributes.js";
@@ -91,7 +91,11 @@ export class MlflowExporter {
    * @returns {Promise<{ status: "success", runId: string } | Retryable | Failure>}
    */
   async logGenerations(samples, options) {
-    return logGenerations(this.#client, samples, options);
+    try {
+      return await logGenerations(this.#client, samples, options);
+    } catch (error) {
+      return failure("refused", `MLflow gave no answer that can be understood: ${messageOf(error)}`, error);
+    }
   }
 
   /** @param {WireSpan[]} given @returns {Promise<ExportResult>} */

@@ -19,10 +19,10 @@ import { jsonOf } from "./mlflow-client.js";
 /**
  * @param {MlflowClient} client
  * @param {Sample[]} samples
- * @param {GenerationOptions} options
+ * @param {GenerationOptions} [options] Without a step they are refused.
  * @returns {Promise<{ status: "success", runId: string } | Retryable | Failure>}
  */
-export async function logGenerations(client, samples, { step, runId, tokenizer }) {
+export async function logGenerations(client, samples, { step, runId, tokenizer } = /** @type {GenerationOptions} */ ({})) {
   let rows;
   try {
     if (!Number.isSafeInteger(step)) throw new Token2TextError("invalid_options", `step is a whole number, not ${step}`);

@@ -2,7 +2,7 @@
  * Validation generations in the form of verl's `ValidationGenerationsLogger` for W&B: under the key `val/generations` one row a
  * step with the columns `step`, `input_1`, `output_1`, `score_1`, `input_2`, ... There it is a row of a table; here it is a call.
  */
-import { Token2TextError } from "../errors.js";
+import { Token2TextError, describe, messageOf } from "../errors.js";
 import { sha256 } from "./sha256.js";
 import { storableJson } from "./weave-calls.js";
 import { storedBytes } from "./weave-size.js";
@@ -32,12 +32,15 @@ const MAX_ROW_BYTES = 3 << 20;
  */
 export async function generationCalls(samples, { step = null, tokenizer }, project, replaced, timeOf) {
   if (step !== null && !Number.isSafeInteger(step)) throw new Token2TextError("invalid_options", `\`step\` must be an integer, not ${step}`);
+  if (!Array.isArray(samples)) throw new Token2TextError("invalid_options", `logGenerations takes a list of samples, not ${describe(samples)}`);
   /** @type {string[][]} */
   const rows = [];
   let bytes = Infinity;
-  for (const [i, [input, output = "", score = null]] of samples.entries()) {
+  for (const [i, sample] of samples.entries()) {
+    if (!Array.isArray(sample)) throw new Token2TextError("invalid_options", `sample ${i} is [input, output, score], not ${describe(sample)}`);
+    const [input, output = "", score = null] = sample;
     const cells = { input: await textOf(input, tokenizer), output: await textOf(output, tokenizer), score };
-    const text = Object.entries(cells).map(([name, cell]) => `"${name}_${i + 1}":${storableJson(jsonOf(cell), replaced)}`).join(",");
+    const text = Object.entries(cells).map(([name, cell]) => `"${name}_${i + 1}":${storableJson(jsonOf(cell, i), replaced)}`).join(",");
     bytes += storedBytes(text);
     if (bytes > MAX_ROW_BYTES) [bytes] = [storedBytes(text), rows.push([])];
     rows.at(-1)?.push(text);
@@ -60,9 +63,14 @@ function callOf(row, step, project, timeOf) {
   ]);
 }
 
-/** A number that JSON has not is spelled as Python does. @param {unknown} value */
-function jsonOf(value) {
-  return typeof value === "number" && !Number.isFinite(value) ? String(value) : (JSON.stringify(value) ?? "null");
+/** A number that JSON has not is spelled as Python does. @param {unknown} value @param {number} i */
+function jsonOf(value, i) {
+  if (typeof value === "bigint" || typeof value === "number") return String(value);
+  try {
+    return JSON.stringify(value) ?? "null";
+  } catch (error) {
+    throw new Token2TextError("invalid_options", `the score of sample ${i} cannot be JSON: ${messageOf(error)}`, { cause: error });
+  }
 }
 
 /** @param {TextOrIds} value @param {Decoder} [tokenizer] */

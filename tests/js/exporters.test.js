@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { MlflowExporter } from "../../pkg/exporters/mlflow.js";
 
 const PKG = fileURLToPath(new URL("../../pkg", import.meta.url));
 /** Nobody listens there. */
@@ -38,3 +39,13 @@ for (const [file, exporter] of Object.entries(EXPORTERS)) {
     assert.equal(await exported(join(PKG, `exporters/${file}.js`), exporter), "failure not_initialised");
   });
 }
+
+test("MLflow's generations are a failure where its answer is of someone else", async () => {
+  const exporter = new MlflowExporter({ url: CLOSED, experimentId: "1", fetch: async () => new Response('{"data":null}') });
+  for (const options of [{ step: 1, runId: "r" }, { step: 1 }]) {
+    const result = await exporter.logGenerations([["a", "b", 1]], options);
+    assert.equal(result.status === "failure" ? result.error.code : "", "refused");
+  }
+  const withoutStep = await exporter.logGenerations([["a", "b", 1]], /** @type {any} */ (undefined));
+  assert.equal(withoutStep.status === "failure" ? withoutStep.error.code : "", "invalid_options");
+});

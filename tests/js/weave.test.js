@@ -240,6 +240,24 @@ test("tokens count once: in calls, not around them, nor in copies, nor twice", a
   assert.deepEqual(sent().map(({ summary }) => Object.entries(summary.usage).map(([model, { requests, total_tokens }]) => [model, requests, total_tokens])[0]), [["m", 1, 3], ["x", 2, undefined], ["m", 1, 4], ["usage", 1, 3]]);
 });
 
+test("samples that are none are told, and scores of any size stay", async () => {
+  /** @type {[any, RegExp][]} */
+  const table = [
+    [null, /a list of samples, not null/],
+    [[["a", "b"], "cd"], /sample 1 is \[input, output, score\], not "cd"/],
+    [[["a", "b", { toJSON: () => { throw new Error("no"); } }]], /the score of sample 0 cannot be JSON: no/],
+    [[["a", [1]]], /`tokenizer`/],
+  ];
+  for (const [samples, words] of table) {
+    const result = await exporter().logGenerations(samples);
+    assert.equal(result.status === "failure" ? result.error.code : "", "invalid_options");
+    assert.match(result.status === "failure" ? result.error.message : "", words);
+  }
+  assert.deepEqual(seen, []);
+  assert.deepEqual(await exporter().logGenerations([["a", "b", 2n ** 70n]]), { status: "success" });
+  assert.equal(sent()[0].output.score_1, 2 ** 70);
+});
+
 test("the size of a call is at least what Python's json.dumps makes of it, and what goes first is what matters least", () => {
   // As Python 3.11 prints them.
   for (const [text, bytes] of /** @type {[string, number][]} */ ([['{"a":[1,2,3],"b":"é😀\\n\\u00e9"}', 51], ["[ 1 , 2.5 ,true,null]", 20], ['""', 2], ['{"\\"":-0.5}', 12], ['"\u007f\\\\"', 10]])) assert.equal(storedBytes(text), bytes, text);

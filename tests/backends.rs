@@ -160,6 +160,22 @@ fn trackio_has_its_texts_in_metadata_and_messages_stay() {
 }
 
 #[test]
+fn an_event_that_was_put_in_goes_again_however_lines_end() {
+    const ENDS: [&str; 3] = ["\n", "\r", "\r\n"];
+    let first = r#"data: {"choices": [{"index": 0, "token_ids": [1]}]}"#;
+    let mut seen = 0;
+    for number in 0..ENDS.len().pow(4) {
+        let end = |place: u32| ENDS[number / ENDS.len().pow(place) % ENDS.len()];
+        for tail in ["", "e", ": c", "event: end", "data: [DONE]", "data: x"] {
+            let body = format!("{first}{}{}data: x{}{}{tail}", end(0), end(1), end(2), end(3));
+            // Where two ends are one line's (`\r\n`), both lines are one event, whose data is no JSON.
+            seen += usize::from(enriched(&body) != body);
+        }
+    }
+    assert!(seen > 300, "{seen}");
+}
+
+#[test]
 fn event_streams_get_one_more_event() {
     let delta = |index: usize, ids: &str| format!(r#"data: {{"choices": [{{"index": {index}, "token_ids": {ids}}}]}}"#);
     let (first, second) = (delta(0, "[1, 2]"), delta(0, "[3]"));

@@ -174,7 +174,7 @@ pub(super) fn rewrite<'b>(
         let (mut from, mut to) = (body.len(), body.len());
         if let Some(there) = events.get(ours) {
             if says_nothing {
-                (from, to) = cut(body, *there);
+                (from, to) = cut(body, *there, done.is_some());
             }
             event.clear();
         } else if says_nothing {
@@ -203,12 +203,11 @@ fn text_object(document: &mut JsonDocument<'_>, event: NodeId) -> Option<NodeId>
     (document.kind(object) == Kind::Object).then_some(object)
 }
 
-/// What goes with an event that was put in: it stands after a blank line at the end, else before one.
-fn cut(body: &[u8], event: Event) -> (usize, usize) {
+/// What goes with an event that was put in: it stands with a blank line after it where there is `[DONE]`, else after one.
+fn cut(body: &[u8], event: Event, has_done: bool) -> (usize, usize) {
     let mut blank = Vec::new();
     blank_into(body, &mut blank);
-    let is_end = body[event.end..].iter().all(|byte| matches!(byte, b'\n' | b'\r'));
-    if is_end && body[..event.start].ends_with(&blank) {
+    if !has_done && body[..event.start].ends_with(&blank) {
         return (event.start - blank.len(), event.end);
     }
     let mut end = event.end;

@@ -5,6 +5,7 @@
  *   node tests/collector/record-rollout-trace.js
  */
 import { writeFileSync } from "node:fs";
+import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { mlflowServer } from "../integration/support/mlflow.js";
@@ -48,7 +49,8 @@ for (const [name, server, project] of BACKENDS) {
 function requestOf({ path, body }) {
   const unzipped = body[0] === 0x1f ? gunzipSync(body) : body;
   // As long, for protocol buffers tell lengths.
-  const plain = Buffer.from(unzipped.toString("latin1").replaceAll(ROOT, "/".padEnd(ROOT.length, "x")), "latin1");
+  const hidden = [ROOT, homedir()].reduce((text, path) => text.replaceAll(path, "/".padEnd(path.length, "x")), unzipped.toString("latin1"));
+  const plain = Buffer.from(hidden, "latin1");
   if (plain[0] !== 0x7b) return { path, base64: plain.toString("base64") };
   const json = JSON.parse(plain.toString());
   for (const { attributes } of json.batch ?? []) attributes.weave = { client_version: attributes.weave.client_version };

@@ -36,7 +36,9 @@ export async function startRecorder(upstream, fault = () => undefined) {
   const server = createServer(async (incoming, outgoing) => {
     const method = incoming.method ?? "";
     const path = incoming.url ?? "";
-    const body = await buffer(incoming);
+    // A client that ends sends some of its last request only.
+    const body = await buffer(incoming).catch(() => undefined);
+    if (!body) return;
     const planned = await fault({ method, path });
     if (planned === "cut") return void incoming.socket.destroy();
     const given = { method, path, headers: incoming.rawHeaders, body };

@@ -64,7 +64,7 @@ impl BodyReader {
     /// Takes the next piece.
     ///
     /// # Errors
-    /// `limit_exceeded` if the body is larger than [`Limits::body_bytes`](crate::Limits::body_bytes), `compressed_input` if it is gzip.
+    /// `limit_exceeded` if the body is larger than [`Limits::body_bytes`](crate::Limits::body_bytes).
     pub fn push(&mut self, piece: &[u8]) -> Result<(), Error> {
         self.bytes = self.bytes.saturating_add(piece.len());
         self.options.limits.check_bytes(self.bytes)?;

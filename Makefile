@@ -68,6 +68,7 @@ tools-viewer: tests/viewer/node_modules/.package-lock.json | prerequisites
 
 # ---- building
 
+# IS_BUILT: pkg/ is as the sources say already, as within `make test`.
 .PHONY: build
 build: prerequisites tools-build node_modules/.package-lock.json www/node_modules/.package-lock.json ## build the npm package into pkg/
 	$(if $(IS_BUILT),,node scripts/build.js)

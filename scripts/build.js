@@ -33,14 +33,16 @@ const INLINE = "-Cllvm-args=-inline-threshold=10";
 /** Sixteen bytes a step (`src/json/bytes/block.rs`). */
 const SIMD = "-Ctarget-feature=+simd128";
 /**
- * Functions that are called once stay functions: put into their caller they compress worse. Nothing has an address below
- * 1024, where the stack would end, so that an addition to an address can go into the load. The sections that say what made the
- * module are for tools. Control flow that is taken apart and put together anew is smaller, with what that lets be found after
+ * Nothing has an address below 1024, where the stack would end, so that an addition to an address can go into the load. The sections
+ * that say what made the module are for tools.
+ */
+const OPTIMISE = ["--enable-simd", "--low-memory-unused", "-O3", "--strip-target-features", "--strip-producers"];
+/**
+ * For a module with a limit, besides, which takes three times as long: functions that are called once stay functions, since put into their
+ * caller they compress worse; control flow that is taken apart and put together anew is smaller, with what that lets be found after
  * it; and so are functions that differ only in constants once they are one.
  */
-const OPTIMISE = ["--enable-simd", "-O3", "--one-caller-inline-max-function-size", "0", "--low-memory-unused"];
-OPTIMISE.push("--flatten", "--rereloop", "-O3", "-O3", "--merge-similar-functions", "-O3");
-OPTIMISE.push("--strip-target-features", "--strip-producers");
+const SHRINK = ["--one-caller-inline-max-function-size", "0", "--flatten", "--rereloop", "-O3", "-O3", "--merge-similar-functions", "-O3"];
 const GLUE = join(ROOT, "target/glue");
 const PKG = join(ROOT, "pkg");
 
@@ -78,7 +80,7 @@ function buildFlavour(name, { features, inline, maxBrotli }) {
   if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, "utf8") === digest) return;
   step(`binding and optimising ${name}`);
   run("wasm-bindgen", ["--target", "web", "--omit-default-module-path", "--out-dir", GLUE, "--out-name", name, wasm]);
-  run("npx", ["--no-install", "wasm-opt", ...OPTIMISE, output, "-o", output]);
+  run("npx", ["--no-install", "wasm-opt", ...OPTIMISE, ...(maxBrotli ? SHRINK : []), output, "-o", output]);
   numberImports(output, join(GLUE, `${name}.js`));
   writeFileSync(join(GLUE, `${name}_inline.js`), `export default "${inline(readFileSync(output)).toString("base64")}";\n`);
   writeFileSync(join(GLUE, `${name}_inline.d.ts`), "declare const base64: string;\nexport default base64;\n");

@@ -11,6 +11,7 @@ import { openRollout, openTab, rowsOf, waitForRollouts, withFiles } from "./supp
 
 const { write } = temporaryFolder();
 const QWEN = tokenizerOf("qwen3");
+const LLAMA = tokenizerOf("llama3_1");
 const PLANTED = ["-t", QWEN, fixture("rollouts/planted.jsonl")];
 const CALLS = ["-t", QWEN, fixture("captures/verl-calls-qwen3/calls.jsonl")];
 const tree = (/** @type {Page} */ page) => page.getByRole("tree", { name: "Calls of the rollout" });
@@ -156,6 +157,30 @@ test("re-tokenization is looked at with the general engine, and both sides are s
     await openTab(page, "Tokens");
     await page.locator("t2t-tokens .t.finding").first().waitFor();
     await page.locator("t2t-tokens .other").first().waitFor();
+  });
+});
+
+test("of two tokenizers the one of the rollout's model is asked", async () => {
+  const [qwen, llama] = await Promise.all([QWEN, LLAMA].map((file) => Tokenizer.load(readFileSync(file), { engine: "general" })));
+  const say = (/** @type {Tokenizer} */ tokenizer, /** @type {string[]} */ ...texts) => texts.flatMap((text) => [...tokenizer.encode(text, { addSpecialTokens: false })]);
+  const of = (/** @type {string} */ model, /** @type {Tokenizer} */ tokenizer) =>
+    callRecord({ prompt: say(tokenizer, "Name the weather."), response: say(tokenizer, " The", " wea", "ther", " is fine."), requestId: model, attributes: { model } });
+  const file = write("two.jsonl", jsonLines([of("meta-llama/Llama-3.1-8B", llama), of("Qwen/Qwen3-8B", qwen)]));
+  const words = [qwen, llama].map((tokenizer) => say(tokenizer, " weather").join());
+  qwen.free();
+  llama.free();
+  await withFiles(["-t", `Qwen/*=${QWEN}`, "-t", `meta-llama/*=${LLAMA}`, file], async (page) => {
+    await waitForRollouts(page, 2);
+    const seen = [];
+    for (const nth of [0, 1]) {
+      await openRollout(page, nth);
+      await page.getByRole("button", { name: "Check re-tokenization" }).click();
+      const finding = page.locator("t2t-findings .finding", { hasText: /drift/ }).first();
+      await finding.click();
+      seen.push((await page.locator("t2t-findings t2t-id-diff .id.after.differs small").allInnerTexts()).join());
+      await finding.click();
+    }
+    assert.deepEqual(seen.toSorted(), words.toSorted());
   });
 });
 

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { MlflowExporter } from "../../pkg/exporters/mlflow-node.js";
 import { TrackioExporter } from "../../pkg/exporters/trackio.js";
+import { read } from "../../pkg/node.js";
 import { mlflowServer } from "../integration/support/mlflow.js";
 import { Trackio } from "../integration/support/trackio.js";
 import { token2text } from "../js/support/cli.js";
@@ -60,8 +61,13 @@ test("Trackio serves the page as its frontend, and the page opens a project of t
 test("MLflow's traces are opened by experiment and filter", async () => {
   const experiment = await create(mlflow.url, "rollouts");
   const exporter = new MlflowExporter({ url: mlflow.url, experimentId: experiment });
+  /** When each trace began, in milliseconds. @type {number[]} */
+  const starts = [];
   for (const file of ["02-v1-traces.pb", "06-v1-traces.pb"]) {
-    const result = await exporter.export(readFileSync(fixture(`wire/mlflow/verl-qwen3-ids/${file}`)));
+    const body = readFileSync(fixture(`wire/mlflow/verl-qwen3-ids/${file}`));
+    const spans = await read(body, { url: "/v1/traces", contentType: "application/x-protobuf" });
+    starts.push(Number(spans.map(({ startUnixNano }) => BigInt(startUnixNano ?? 0)).toSorted((a, b) => (a < b ? -1 : 1))[0] / 1_000_000n));
+    const result = await exporter.export(body);
     assert.equal(result.status, "success", JSON.stringify(result));
   }
   const server = await startView(["--mlflow", mlflow.url, "-t", QWEN]);
@@ -73,6 +79,10 @@ test("MLflow's traces are opened by experiment and filter", async () => {
       await assertReadable(page);
       await page.keyboard.press("o");
       await openServer(page, "MLflow", { Server: `${server.origin}/mlflow`, Experiment: experiment, "At most": "1" });
+      await waitForRollouts(page, 1);
+      await page.keyboard.press("o");
+      const filtered = { Server: `${server.origin}/mlflow`, Experiment: "rollouts", Filter: `trace.timestamp_ms > ${Math.min(...starts)}` };
+      await openServer(page, "MLflow", filtered);
       await waitForRollouts(page, 1);
       await page.keyboard.press("o");
       await openServer(page, "MLflow", { Server: `${server.origin}/mlflow`, Experiment: "no such experiment" });

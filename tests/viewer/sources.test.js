@@ -5,6 +5,7 @@ import { createServer } from "node:http";
 import { test } from "node:test";
 import { gzipSync } from "node:zlib";
 import { Tokenizer } from "../../pkg/node.js";
+import { token2text } from "../js/support/cli.js";
 import { listening } from "../js/support/server.js";
 import { byteIds, byteLevel, chatMl } from "../js/support/tokenizers.js";
 import { callRecord, fixture, jsonLines, temporaryFolder, tokenizerOf } from "./support/fixtures.js";
@@ -91,6 +92,22 @@ test("gzip and packed tokenizers", async () => {
       await chat(page).getByText("Hello, world!").waitFor();
     });
   }
+});
+
+test("the traces are saved with their texts, as the command line writes them", async () => {
+  const calls = fixture("captures/verl-calls-qwen3/calls.jsonl");
+  const { status, stdout, stderr } = await token2text(["enrich", calls, "--tokenizer", QWEN]);
+  assert.equal(status, 0, stderr);
+  await withFiles(["-t", QWEN, calls], async (page) => {
+    await waitForRollouts(page, 2);
+    const saved = page.waitForEvent("download");
+    await page.getByRole("button", { name: "Download with texts" }).click();
+    const download = await saved;
+    assert.equal(download.suggestedFilename(), "calls.text.jsonl");
+    const path = `${folder}/saved.jsonl`;
+    await download.saveAs(path);
+    assert.equal(readFileSync(path, "utf8"), String(stdout));
+  });
 });
 
 /** A capture of each format: its file, its tokenizer, and words that the reference decodes from its ids. */

@@ -12,7 +12,7 @@ import { MOST_BYTES, bytesOf, type Body } from "./reader.js";
 import { Search } from "./search.js";
 import { partsOf, sourceName, type Part } from "./sources.js";
 import { spanJson } from "./span-json.js";
-import { compileReader } from "./warm-up.js";
+import { WarmUp } from "./warm-up.js";
 import { Tokenizers, forgetTokenizers, keptTokenizers } from "./tokenizers.js";
 import { Traces, problemsOf } from "./traces.js";
 
@@ -27,14 +27,15 @@ export class WorkerEngine implements Engine {
   #traces = new Traces(this.#tokenizers);
   #search = new Search(this.#traces, this.#tokenizers);
   #drift = new Drift(this.#traces, this.#tokenizers);
+  #warmUp = new WarmUp(this.#tokenizers);
   /** Of the traces that are open: with another tokenizer there may be other rollouts. */
   #listener: OpenListener | undefined;
 
-  /** Fetches what the first file will need. */
+  /** Fetches and compiles what the first file will need; what is asked for meanwhile comes first. */
   async warmUp(): Promise<void> {
     await init();
     await load("reader", "the viewer");
-    await compileReader();
+    await this.#warmUp.run();
   }
 
   async loadTokenizer(source: Source, options: { pattern?: string; keep?: boolean }, onProgress: OnProgress): Promise<TokenizerFacts> {
@@ -46,6 +47,7 @@ export class WorkerEngine implements Engine {
     await this.#traces.use();
     const isSame = this.#traces.rows.length === before.length && this.#traces.rows.every(({ key }, at) => key === before[at].key);
     if (this.#listener && !isSame) await this.#tellRows(this.#listener, 0, true, job);
+    void this.#warmUp.tokenizer();
     return facts;
   }
 
@@ -86,6 +88,7 @@ export class WorkerEngine implements Engine {
   }
 
   #begin(add: boolean, listener: OpenListener): Job {
+    this.#warmUp.end();
     const job = this.#jobs.begin("traces");
     this.#forget();
     if (!add) this.#traces.clear();

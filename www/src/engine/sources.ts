@@ -63,9 +63,13 @@ async function* addressParts(name: string, url: string, onBytes: OnBytes, signal
 }
 
 async function* fileParts(origin: Origin, source: Blob | Response, size: number, onProgress: OnBytes, signal: AbortSignal): AsyncGenerator<Part> {
+  const isShort = size < LEAST_FOR_BEGINNING;
+  // The first bytes of a file are there before a stream begins.
+  const first = source instanceof Blob && !isShort ? wholeLines(new Uint8Array(await source.slice(0, BEGINNING).arrayBuffer())) : undefined;
+  if (first) yield beginningOf(origin, first);
   const chunks = readChunks(source, { what: "trace", limit: MOST_BYTES, onProgress, signal }, true);
   try {
-    const held = size < LEAST_FOR_BEGINNING ? [] : yield* beginning(origin, chunks);
+    const held = isShort || first ? [] : yield* beginning(origin, chunks);
     // A file is there to be read again; an answer is not.
     const kept: Uint8Array[] | undefined = source instanceof Blob ? undefined : [];
     yield { origin, source: onward(held, chunks, kept), content: () => (source instanceof Blob ? source : blobWith(kept!)), isBeginning: false };
@@ -87,9 +91,13 @@ async function* beginning(origin: Origin, chunks: AsyncGenerator<Uint8Array>): A
     }
     const lines = wholeLines(joined(held, length).subarray(0, wanted));
     if (!lines) continue;
-    yield { origin, source: lines, content: () => blobWith([lines]), isBeginning: true };
+    yield beginningOf(origin, lines);
     return held;
   }
+}
+
+function beginningOf(origin: Origin, lines: Uint8Array): Part {
+  return { origin, source: lines, content: () => blobWith([lines]), isBeginning: true };
 }
 
 /** What was read already, and what comes next. */

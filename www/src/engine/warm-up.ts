@@ -1,15 +1,57 @@
-/** WebAssembly is compiled function by function at the first call, and again when one is called often: before somebody waits for it. */
+/**
+ * WebAssembly is compiled function by function at the first call, and once more, for speed, when one is called often: before somebody
+ * waits for it.
+ */
 import { openRollouts } from "token2text";
+import { nextTask } from "./jobs.js";
+import type { Tokenizers } from "./tokenizers.js";
 
-/** Rollouts of three turns, each so many ids. */
-const ROLLOUTS = 40;
+/** A body has so many rollouts of three turns, each so many ids: it is read in a few milliseconds, for which a call may have to wait. */
+const ROLLOUTS = 10;
 const IDS = 500;
+/** After so many bodies, some 17 MB, reading gets no faster. */
+const BODIES = 40;
 
-/** Reads a body like those that will come. */
-export async function compileReader(): Promise<void> {
-  const reader = await openRollouts(new TextEncoder().encode(body()), {});
-  reader.overview();
-  reader.free();
+export class WarmUp {
+  #body = new Uint8Array();
+  #left = 0;
+  #isOver = false;
+
+  constructor(private readonly tokenizers: Tokenizers) {}
+
+  /** Reads bodies like those that will come, and lets other calls in between. */
+  async run(bodies = BODIES): Promise<void> {
+    const isRunning = this.#left > 0;
+    this.#left = Math.max(this.#left, bodies);
+    if (isRunning) return;
+    try {
+      for (; this.#left > 0; this.#left--) {
+        await nextTask();
+        if (this.#isOver) return;
+        await this.#read();
+      }
+    } finally {
+      this.#left = 0;
+    }
+  }
+
+  /** There is another tokenizer: what reads rollouts gets it, and looks for its chat template. */
+  async tokenizer(): Promise<void> {
+    // What is wrong with it, the first file will say.
+    await this.run(1).catch(() => {});
+  }
+
+  /** From now on there is real work. */
+  end(): void {
+    this.#isOver = true;
+  }
+
+  async #read(): Promise<void> {
+    if (this.#body.length === 0) this.#body = new TextEncoder().encode(body());
+    const reader = await openRollouts(this.#body, this.tokenizers.byPattern);
+    reader.overview();
+    reader.free();
+  }
 }
 
 function body(): string {

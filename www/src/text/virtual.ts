@@ -2,6 +2,7 @@
 import { elementScroll, observeElementOffset, observeElementRect, Virtualizer, type VirtualItem } from "@tanstack/virtual-core";
 import { html, type LitElement, type ReactiveController, type TemplateResult } from "lit";
 import { repeat } from "lit/directives/repeat.js";
+import { Pace } from "../pace.js";
 import { styles } from "../styles.js";
 
 export interface VirtualOptions {
@@ -69,7 +70,8 @@ export class VirtualRows implements ReactiveController {
     this.virtualizer.measureElement(null);
     if (this.left > 0 && !this.wanted && scroller.clientHeight > 0) this.virtualizer.scrollToOffset(this.left);
     this.left = 0;
-    if (isNew) this.host.requestUpdate();
+    // To lay out all rows and to draw some takes long enough for two tasks.
+    if (isNew) void new Pace().rest().then(() => this.host.requestUpdate());
     else if (this.wanted && scroller.clientHeight > 0) {
       const { row, align } = this.wanted;
       this.wanted = undefined;

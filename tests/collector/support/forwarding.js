@@ -12,7 +12,7 @@ import { logLines } from "./pool.js";
 /** @typedef {import("./spans.js").Sent} Sent */
 
 const SCALE = { firstMillis: 20, mostMillis: 200 };
-const PATIENCE_MILLIS = 20_000;
+const PATIENCE_MILLIS = 60_000;
 
 /**
  * Starts one on a file; `lines` are those of its log.
@@ -50,9 +50,15 @@ export async function send(url, { body, contentType }) {
   if (answer.status !== 200) throw new Error(`status ${answer.status}: ${await answer.text()}`);
 }
 
-/** Waits until it is so. @param {() => unknown} isSo @param {() => unknown} [what] Said if it never is. */
-export async function until(isSo, what = () => isSo) {
-  for (const start = performance.now(); !(await isSo()); await sleep(10)) {
+/**
+ * Waits until it is so.
+ *
+ * @param {() => unknown} isSo
+ * @param {() => unknown} [what] Said if it never is.
+ * @param {number} [everyMillis] How often it is looked; looking costs servers time.
+ */
+export async function until(isSo, what = () => isSo, everyMillis = 10) {
+  for (const start = performance.now(); !(await isSo()); await sleep(everyMillis)) {
     if (performance.now() - start > PATIENCE_MILLIS) throw new Error(`it never was so: ${await what()}`);
   }
 }

@@ -2,7 +2,7 @@
 import { BYTES, fields } from "../enrichment/sampling/proto-wire.js";
 import { JSON_TYPE } from "../receive/answers.js";
 import { Refusal } from "../receive/refusal.js";
-import { countSpans, spansInJson } from "../receive/span-count.js";
+import { countSpans, member, spansInJson } from "../receive/span-count.js";
 
 /** Numbers of fields (opentelemetry-proto, trace/v1/trace.proto). */
 const RESOURCE_SPANS = 1;
@@ -17,7 +17,7 @@ const TRACE_ID = 1;
  * @throws {Refusal} 400: it is no request of OTLP.
  */
 export function contentsOf(body, contentType) {
-  const ids = contentType === JSON_TYPE ? spansInJson(body).map((span) => traceIdBytes(String(span?.traceId ?? ""))) : traceIdsIn(body);
+  const ids = contentType === JSON_TYPE ? spansInJson(body).map((span) => traceIdBytes(String(member(span, "traceId") ?? ""))) : traceIdsIn(body);
   const traces = new Map(ids.map((id) => [id.toString("latin1"), id]));
   return { spans: ids.length, traces: [...traces.values()] };
 }

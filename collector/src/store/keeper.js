@@ -1,6 +1,7 @@
 /** What keeps a store, in whatever thread: its file, its lock, its clock, and what is written into it together. */
 import { Refusal } from "../receive/refusal.js";
 import { Bounds } from "./bounds.js";
+import { answerTo } from "./calls.js";
 import { createClock } from "./clock.js";
 import { contentsOf } from "./contents.js";
 import { lock } from "./lock.js";
@@ -8,8 +9,8 @@ import { openKept } from "./open.js";
 import { Tables } from "./tables.js";
 
 /** @typedef {import("./bounds.js").Limits & { file: string }} Options */
-/** What is asked for: `method` is one of Store's. @typedef {{ id: number, method: string, args: any[] }} Call */
-/** @typedef {{ id: number, value?: any, refused?: { statusCode: number, message: string } }} Answer */
+/** @typedef {import("./calls.js").Answer} Answer */
+/** `method`: one of Store's. @typedef {import("./calls.js").Call} Call */
 /** A transaction that is written; `added`: bodies. @typedef {{ answers: Answer[], added: number, pruned: import("./bounds.js").Pruned }} Written */
 
 const UNAVAILABLE = 503;
@@ -97,8 +98,6 @@ export class Keeper {
     const tables = this.#tables;
     return answerTo(call, {
       after: (position, bytes) => tables.after(position, bytes),
-      ofTraces: (traces, position, bytes) => tables.ofTraces(traces, position, bytes),
-      changed: (position, limit) => tables.changed(position, limit),
       position: (name) => tables.position(name),
       due: (name, limit) => tables.due(name, limit),
       facts: () => ({ bytes: tables.bytes(), bodies: this.#bodies, last: tables.last(), dead: tables.deadCounts(), positions: tables.positions() }),
@@ -108,15 +107,5 @@ export class Keeper {
   close() {
     this.#database.close();
     this.#free();
-  }
-}
-
-/** @param {Call} call @param {Record<string, (...args: any[]) => unknown>} methods @returns {Answer} */
-function answerTo({ id, method, args }, methods) {
-  try {
-    return { id, value: methods[method](...args) };
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return { id, refused: { statusCode: error.statusCode, message: error.message } };
   }
 }

@@ -8,7 +8,7 @@ import { createClock } from "../../collector/src/store/clock.js";
 import { Bounds } from "../../collector/src/store/bounds.js";
 import { Keeper } from "../../collector/src/store/keeper.js";
 import { MIGRATIONS } from "../../collector/src/store/migrations.js";
-import { openBeside, openKept } from "../../collector/src/store/open.js";
+import { checkStore, openBeside, openKept } from "../../collector/src/store/open.js";
 import { Tables } from "../../collector/src/store/tables.js";
 import { freshId, request } from "../integration/support/fixtures.js";
 import { freshFolder } from "./support/folders.js";
@@ -69,7 +69,7 @@ test("what is no store is refused, and stays as it is", () => {
   ]);
   for (const [file, code, words] of cases) {
     const before = readFileSync(file);
-    for (const open of [openKept, openBeside]) assert.throws(() => open(file), storeError(code, words), file);
+    for (const open of [openKept, openBeside, checkStore]) assert.throws(() => open(file), storeError(code, words), file);
     assert.deepEqual(readFileSync(file), before);
     assert.ok(!existsSync(`${file}-wal`), "nothing is left beside it");
   }
@@ -82,6 +82,7 @@ test("what cannot be opened is said in words", () => {
   assert.throws(() => openKept(join(folder, "folder")), storeError("store_unusable", /it is a folder$/));
   const file = freshFile();
   assert.throws(() => openBeside(file), storeError("store_unusable", /there is no such file/));
+  checkStore(file);
   assert.ok(!existsSync(file), "looking at it makes no file");
 });
 

@@ -64,6 +64,7 @@ export async function openStore(options, { metrics, log }) {
       closing.abort();
       await reader.close();
       await keeper.close();
+      standing.tell();
     },
   };
 }

@@ -78,6 +78,7 @@ test("what is no store is refused, and stays as it is", () => {
 test("what cannot be opened is said in words", () => {
   const inFolder = join(folder, "none", "a.db");
   assert.throws(() => openKept(inFolder), storeError("store_unusable", /cannot open .*: there is no such file, or no folder for it$/));
+  assert.throws(() => new Keeper({ file: inFolder, bytes: MIB, exports: [] }), storeError("store_unusable", /cannot open .*a\.db\.lock: there is no such file, or no folder for it$/));
   mkdirSync(join(folder, "folder"));
   assert.throws(() => openKept(join(folder, "folder")), storeError("store_unusable", /it is a folder$/));
   const file = freshFile();

@@ -96,7 +96,9 @@ test("what is no request is refused, and nothing of it is stored", async () => {
   const { url, collector } = await storing();
   const cases = /** @type {[Uint8Array | string, string, RegExp][]} */ ([
     ["garbage", PROTOBUF, /not OTLP as protocol buffers: damaged at byte/],
-    [request({ trace: freshId(16), span: freshId(8), more: [Buffer.from("0affff", "hex")] }), PROTOBUF, /damaged in the span at byte/],
+    [request({ trace: freshId(16), span: freshId(8), more: [Buffer.from("0affff", "hex")] }), PROTOBUF, /damaged in a span, or around spans/],
+    // A group, which countSpans passes over.
+    [Buffer.concat([oneSpan(freshId(16)), Buffer.from("7b7c", "hex")]), PROTOBUF, /damaged in a span, or around spans/],
     ['{"resourceSpa', JSON_TYPE, /not JSON/],
     ['{"resourceSpans":5}', JSON_TYPE, /resourceSpans is not a list/],
   ]);

@@ -2,7 +2,7 @@
 import { statfsSync } from "node:fs";
 import { Refusal } from "../receive/refusal.js";
 import { Bounds } from "./bounds.js";
-import { answerTo } from "./calls.js";
+import { answerTo, readingAnswerTo, refusedBySqlite } from "./calls.js";
 import { createClock } from "./clock.js";
 import { contentsOf } from "./contents.js";
 import { lock } from "./lock.js";
@@ -60,9 +60,7 @@ export class Keeper {
       this.#bodies += written.added - written.pruned.size - written.pruned.age;
       return written;
     } catch (error) {
-      const { code = "", message } = /** @type {{ code?: string, message: string }} */ (error);
-      if (!code.startsWith("SQLITE_")) throw error;
-      const refused = { statusCode: UNAVAILABLE, message: `the store cannot be written: ${message} (${code})` };
+      const refused = refusedBySqlite(error, "written");
       return { answers: calls.map(({ id }) => ({ id, refused })), added: 0, pruned: { size: 0, age: 0 } };
     }
   }
@@ -101,7 +99,7 @@ export class Keeper {
   /** @param {Call} call @returns {Answer} */
   read(call) {
     const tables = this.#tables;
-    return answerTo(call, {
+    return readingAnswerTo(call, {
       after: (position, bytes) => tables.after(position, bytes),
       position: (name) => tables.position(name),
       due: (name, limit) => tables.due(name, limit),

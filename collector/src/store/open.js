@@ -110,7 +110,7 @@ const REASONS = {
 };
 
 /** @param {string} file @param {NodeJS.ErrnoException} error */
-function inWords(file, { code = "", message }) {
+export function inWords(file, { code = "", message }) {
   if (code === "SQLITE_NOTADB") return new StoreError("store_foreign", `${file} is no store, nor any database of SQLite: name another file`);
   return new StoreError("store_unusable", `cannot open ${file}: ${REASONS[code] ?? message}`);
 }

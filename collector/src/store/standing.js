@@ -23,9 +23,10 @@ export class Standing {
     this.#log = log;
   }
 
-  /** @param {{ statusCode: number, message: string }} refused @returns {Refusal} */
-  refusal({ statusCode, message }) {
-    if (statusCode !== UNAVAILABLE) return new Refusal(statusCode, message);
+  /** What the sender of a body is told that was not stored. @param {unknown} error */
+  told(error) {
+    if (!(error instanceof Refusal) || error.statusCode !== UNAVAILABLE) return error;
+    const { message } = error;
     this.#metrics.notStored();
     if (!this.#last) this.#log.error({ reason: message }, "what is received is not stored");
     this.#last = { reason: message, at: performance.now() };

@@ -36,6 +36,10 @@ const REASONS = {
  */
 export async function main(args) {
   process.stdout.on("error", (error) => process.exit(/** @type {NodeJS.ErrnoException} */ (error).code === "EPIPE" ? 0 : 2));
+  const [name = "-", ...rest] = args;
+  // Options begin with a dash, and every value follows its option.
+  const status = name.startsWith("-") ? undefined : await runNamed(name, rest);
+  if (status !== undefined) return status;
   const loaded = await load(args, process.env);
   const { configuration, problems, warnings, actions } = loaded;
   if (actions.help) return print(helpText(loaded.options));
@@ -50,12 +54,23 @@ export async function main(args) {
   return serve(configuration, log, stop);
 }
 
+/** Runs one of the commands beside serving. @param {string} name @param {string[]} args @returns {Promise<number | undefined>} Nothing: there is none of the name. */
+async function runNamed(name, args) {
+  const [{ COMMANDS }, { runCommand }] = await Promise.all([import("./commands/commands.js"), import("./commands/command.js")]);
+  const command = COMMANDS.find((one) => one.name === name);
+  if (!command) return undefined;
+  const { text, status } = runCommand(command, args);
+  (status === 0 ? process.stdout : process.stderr).write(text);
+  return status;
+}
+
 /** Does what a start does, but listens nowhere. @param {import("./configuration/load.js").Loaded} loaded */
 async function check(loaded) {
   const { configuration, warnings } = loaded;
   const [{ createEnrichments }, { createExports }] = await Promise.all([import("./enrichment/pool.js"), import("./receive/exports.js")]);
   try {
     createExports(configuration.exports);
+    if (configuration.store.file !== undefined) (await import("./store/open.js")).checkStore(configuration.store.file);
     await (await createEnrichments(configuration, createLog("silent"))).close();
   } catch (error) {
     return refuse([inWords(error)]);
@@ -80,7 +95,7 @@ async function serve(configuration, log, stop) {
     collector = await Promise.race([starting, stop]);
   } catch (error) {
     process.stderr.write(`${NAME}: ${inWords(error)}\n`);
-    return isAboutAddress(error) ? 1 : 2;
+    return mayPass(error) ? 1 : 2;
   }
   if (typeof collector === "string") return 0;
   for (const listener of collector.listeners) announce(listener, configuration, log);
@@ -111,16 +126,22 @@ function signalled() {
 }
 
 /** @param {Listener} listener @param {Configuration} configuration @param {import("pino").Logger} log */
-function announce({ name, address }, { relays, exports }, log) {
+function announce({ name, address }, { relays, exports, store }, log) {
   const url = clientUrl(address);
   const what = name.replace(/^relay /, "");
   const relay = relays.find(({ backend, listen }) => what === backend && listen.host === address.host && [0, address.port].includes(listen.port));
   const to = relay ? [relay.upstream.href.replace(/\/$/, "")] : what === "receive" ? exports.map(({ url }) => new URL(url).origin) : [];
   const set = TO_SET[what]?.(url);
-  log.info({ listener: name, address: showAddress(address), ...(to.length > 0 && { to: to.join(" ") }) }, set ? `listens; set ${set}` : "listens");
+  const kept = what === "receive" && store.file !== undefined && { store: store.file };
+  log.info({ listener: name, address: showAddress(address), ...kept, ...(to.length > 0 && { to: to.join(" ") }) }, set ? `listens; set ${set}` : "listens");
 }
 
 /** Whether it may be well the next time: all else that keeps it from starting was given so. @param {unknown} error */
+function mayPass(error) {
+  return isAboutAddress(error) || /** @type {{ code?: string }} */ (error).code === "store_locked";
+}
+
+/** @param {unknown} error */
 function isAboutAddress(error) {
   return ["listen", "getaddrinfo"].includes(/** @type {NodeJS.ErrnoException} */ (error).syscall ?? "");
 }

@@ -111,11 +111,11 @@ function signalled() {
 }
 
 /** @param {Listener} listener @param {Configuration} configuration @param {import("pino").Logger} log */
-function announce({ name, address }, { relays, exports }, log) {
+function announce({ name, address }, { relays, exports, queue }, log) {
   const url = clientUrl(address);
   const what = name.replace(/^relay /, "");
   const relay = relays.find(({ backend, listen }) => what === backend && listen.host === address.host && [0, address.port].includes(listen.port));
-  const to = relay ? [relay.upstream.href.replace(/\/$/, "")] : what === "receive" ? exports.map(({ url }) => new URL(url).origin) : [];
+  const to = relay ? [relay.upstream.href.replace(/\/$/, "")] : what === "receive" ? (queue ? [queue.url] : exports.map(({ url }) => new URL(url).origin)) : [];
   const set = TO_SET[what]?.(url);
   log.info({ listener: name, address: showAddress(address), ...(to.length > 0 && { to: to.join(" ") }) }, set ? `listens; set ${set}` : "listens");
 }

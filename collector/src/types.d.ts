@@ -26,6 +26,30 @@ export interface ExportTarget {
   options: Record<string, unknown>;
 }
 
+/** A stream of NATS JetStream in which received bodies wait for those who export them. */
+export interface QueueTarget {
+  /** `nats:` or `tls:`, a host and a port. */
+  url: string;
+  options: {
+    /** Its name; other names are made of it. */
+    stream: string;
+    /** After so long without a word of its worker a body is given to another one. */
+    ackWaitMillis?: number;
+    /** Most bytes that wait; without it, what the server allows. */
+    maxBytes?: number;
+    /** How many servers of a cluster hold each body. */
+    replicas?: number;
+    user?: string;
+    password?: string;
+    token?: string;
+    /** Paths of files: credentials as `nsc` writes them; for TLS, authorities other than the usual, and what the client shows. */
+    creds?: string;
+    ca?: string;
+    cert?: string;
+    key?: string;
+  };
+}
+
 /** Everything that was asked for, checked, with defaults. */
 export interface Configuration {
   /** The first pattern that matches the model's name counts; `*` also takes spans without a model. Paths are absolute. */
@@ -47,6 +71,7 @@ export interface Configuration {
   viewer: boolean;
   receive?: Address;
   exports: ExportTarget[];
+  queue?: QueueTarget;
   /** The share of samples that are decoded by relays and exported after receiving: above 0, at most 1. */
   sample: number;
   /** Threads. */
@@ -122,6 +147,27 @@ export interface Enrichments {
   close(): Promise<void>;
 }
 
+/** Received bodies that wait on other machines, in NATS JetStream. */
+export interface Queue {
+  /** Resolves when the server has it. Throws a Refusal: 503 while that is not possible, 413 if it is too large for the server. */
+  add(body: { body: Uint8Array; contentType: string }): Promise<void>;
+  /** Whether it can be used, and what it holds, as far as that is known: messages that are not settled, their bytes, dead letters. */
+  health(): Promise<QueueHealth>;
+  /** Takes no more bodies out, waits for those under way, and gives back what takes too long. */
+  stop(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface QueueHealth {
+  url: string;
+  stream: string;
+  ready: boolean;
+  problem?: string;
+  messages?: number;
+  bytes?: number;
+  deadLetters?: number;
+}
+
 /** Counters for /metrics. Every method is cheap and never fails. */
 export interface Metrics {
   /** A request that has arrived. `kind`: `write` and `read` of traces; `other` is passed through. */
@@ -132,10 +178,14 @@ export interface Metrics {
   answered(labels: { listener: string; status: number }, seconds: number): void;
   /** An export that has ended. */
   exported(labels: { backend: Backend; status: "success" | "retryable" | "failure" }, seconds: number): void;
+  /** A body that was to be put into the queue. */
+  queued(outcome: "stored" | "duplicate" | "refused"): void;
+  /** A body that was taken out of the queue. `again`: it was given back; `back`: it was given back at the end. */
+  settled(outcome: "exported" | "again" | "dead" | "back"): void;
   /** Bytes of bodies that are now held, or (less than 0) no more. */
   held(bytes: number): void;
-  /** The text of /metrics, with what the pool says of itself. */
-  text(health?: ReturnType<Enrichments["health"]>): Promise<string>;
+  /** The text of /metrics, with what the pool and the queue say of themselves. */
+  text(health?: ReturnType<Enrichments["health"]>, queue?: QueueHealth): Promise<string>;
   contentType: string;
 }
 
@@ -145,6 +195,8 @@ export interface Context {
   enrichments: Enrichments;
   metrics: Metrics;
   log: import("pino").Logger;
+  /** Absent without --queue. */
+  queue?: Queue;
 }
 
 /** A part that listens. */

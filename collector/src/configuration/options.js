@@ -4,6 +4,7 @@
  * A flag is `--` and the name, a variable TOKEN2TEXT_ and the name in capitals. Defaults are in defaults.js.
  */
 import { address, bytes, choice, duration, file, folder, hostName, origin, secret, secretFile, share, wholeNumber, yesOrNo } from "./kinds.js";
+import { queueAt } from "./queue.js";
 import { exportTo, relay } from "./targets.js";
 import { layout, tokenizer } from "./texts.js";
 
@@ -78,6 +79,10 @@ export const optionsOf = (env) => [
   {
     name: "export", key: "exports", isList: true, kind: exportTo(env), into: "exports", group: "Receiver",
     help: "where received spans go, as `BACKEND=URL,NAME=VALUE,...`; each backend has names of its own",
+  },
+  {
+    name: "queue", kind: queueAt(env), into: "queue", group: "Receiver",
+    help: "a stream of NATS JetStream, as `nats://HOST:PORT,NAME=VALUE,...`: --receive puts into it what it takes, --export sends what it holds; in one process or in many",
   },
   {
     name: "sample", kind: share, into: "sample", group: "Work",

@@ -22,6 +22,8 @@ export const COUNTERS = {
   ids: { name: "token2text_ids_total", help: "Token ids in fields", labels: ["listener"] },
   unknownIds: { name: "token2text_unknown_ids_total", help: "Token ids that the tokenizer does not know", labels: ["listener"] },
   leftOut: { name: "token2text_left_out_total", help: "Spans, calls and entries of no sample that is in: undecoded by relays, not exported by the receiver", labels: ["listener"] },
+  queued: { name: "token2text_queued_total", help: "Bodies to be put into the queue; outcome: stored, duplicate (it was there), refused", labels: ["outcome"] },
+  settled: { name: "token2text_settled_total", help: "Bodies taken out of the queue; outcome: exported, again (given back, to come later), dead (a dead letter), back (given back at the end)", labels: ["outcome"] },
   exports: { name: "token2text_exports_total", help: "Exports that ended; status: success, retryable, failure", labels: ["backend", "status"] },
 };
 
@@ -38,6 +40,10 @@ export const GAUGES = {
   ready: { name: "token2text_ready", help: "1 if bodies are decoded, else 0", labels: [] },
   workers: { name: "token2text_workers", help: "Threads that decode", labels: [] },
   tokenizers: { name: "token2text_tokenizer_loaded", help: "1 if the file of a tokenizer is loaded as it is now, 0 if an older one is used", labels: ["pattern"] },
+  queueReady: { name: "token2text_queue_ready", help: "1 if the queue can be used, else 0", labels: ["stream"] },
+  queueMessages: { name: "token2text_queue_messages", help: "Bodies in the queue that are not settled, of all collectors together", labels: ["stream"] },
+  queueBytes: { name: "token2text_queue_bytes", help: "Their bytes", labels: ["stream"] },
+  deadLetters: { name: "token2text_queue_dead_letters", help: "Dead letters of the queue", labels: ["stream"] },
   info: { name: "token2text_info", help: "1, with the version", labels: ["version"] },
 };
 
@@ -82,12 +88,23 @@ export function createMetrics() {
       counters.exports.inc({ backend, status });
       histograms.exportSeconds.observe({ backend }, seconds);
     },
+    queued: (outcome) => counters.queued.inc({ outcome }),
+    settled: (outcome) => counters.settled.inc({ outcome }),
     held: (bytes) => gauges.held.inc(bytes),
-    text(health) {
+    text(health, queue) {
       if (health) {
         gauges.ready.set(health.ready ? 1 : 0);
         gauges.workers.set(health.workers);
         for (const { pattern, error } of health.tokenizers) gauges.tokenizers.set({ pattern }, error === undefined ? 1 : 0);
+      }
+      if (queue) {
+        const { stream, ready, messages, bytes, deadLetters } = queue;
+        gauges.queueReady.set({ stream }, ready ? 1 : 0);
+        // What is not known now has no value.
+        for (const [gauge, value] of /** @type {const} */ ([["queueMessages", messages], ["queueBytes", bytes], ["deadLetters", deadLetters]])) {
+          if (value === undefined) gauges[gauge].remove({ stream });
+          else gauges[gauge].set({ stream }, value);
+        }
       }
       return registry.metrics();
     },

@@ -21,6 +21,7 @@ const ABOUT_SPANS = 400;
  * @property {"success" | "retryable" | "failure"} status
  * @property {string} [message] Of an error, or a warning.
  * @property {number} [lost]
+ * @property {string} [code] Of an error of token2text.
  * @property {number} [httpStatus]
  * @property {number} [retryAfterMs]
  */
@@ -92,9 +93,10 @@ async function outcome(name, send) {
     const { status, error, warning, rejected, rejectedSpans, httpStatus, retryAfterMs } = await send();
     const lost = status === "success" ? 0 : (rejectedSpans ?? rejected?.length);
     // Spans that were refused one by one have no status together.
-    return { name, status, message: error?.message ?? warning, lost, httpStatus: httpStatus ?? (rejected && ABOUT_SPANS), retryAfterMs };
+    return { name, status, message: error?.message ?? warning, code: error?.code, lost, httpStatus: httpStatus ?? (rejected && ABOUT_SPANS), retryAfterMs };
   } catch (error) {
-    return { name, status: "failure", message: /** @type {Error} */ (error).message };
+    const { message, code } = /** @type {Error & { code?: string }} */ (error);
+    return { name, status: "failure", message, code };
   }
 }
 

@@ -1,19 +1,19 @@
-/** The receiver of OTLP over HTTP: what arrives is enriched, sent to every export, and answered when all of them have answered. */
+/**
+ * The receiver of OTLP over HTTP: what arrives is enriched, sent to every export, and answered when all of them have answered; or put
+ * into the queue, and answered when it is there.
+ */
 import Fastify from "fastify";
 import { guard } from "../operations/access.js";
-import { JSON_TYPE, PROTOBUF, errorAnswer, successAnswer } from "./answers.js";
-import { createClient } from "./client.js";
-import { createExports, sendToAll } from "./exports.js";
+import { JSON_TYPE, errorAnswer, successAnswer } from "./answers.js";
+import { createPassing } from "./passing.js";
 import { PATH } from "./path.js";
 import { createOnePort } from "./port.js";
-import { Gathering } from "./gathering.js";
 import { NO_GRPC, Refusal } from "./refusal.js";
 import { encodingOf, isGrpc, receive } from "./request.js";
 import { countSpans, isEmpty } from "./span-count.js";
-import { isOfAll, verdict } from "./verdict.js";
+import { verdict } from "./verdict.js";
 
 /** @typedef {import("../types.js").Context} Context */
-/** @typedef {import("./verdict.js").Passed} Passed */
 /** @typedef {import("fastify").FastifyReply} Reply */
 /** @typedef {import("fastify").FastifyRequest} Request */
 
@@ -28,9 +28,8 @@ const OTHER_SIGNALS = ["/v1/metrics", "/v1/logs"];
  * @returns {Promise<import("../types.js").Listener>}
  */
 export async function startReceiver(context, address) {
-  const { configuration, metrics, log } = context;
-  const client = createClient();
-  const exports = createExports(configuration.exports, client.fetch);
+  const { configuration, metrics, log, queue } = context;
+  const passing = queue ? undefined : createPassing(context, NAME);
   const app = Fastify({ logger: false, serverFactory: createOnePort });
   // Bodies are read by the handler, within limits of its own.
   app.removeAllContentTypeParsers();
@@ -65,11 +64,6 @@ export async function startReceiver(context, address) {
   });
   await guard(app, address, configuration.access);
 
-  const pass = async (/** @type {import("./exports.js").Body} */ body) => /** @type {Passed} */ (await passOn(context, exports, body));
-  const gathering = new Gathering(
-    (body) => pass({ body, contentType: PROTOBUF }),
-    (body) => passOn(context, exports, { body, contentType: PROTOBUF }, { isOfSeveral: true }),
-  );
   app.post(PATH, async (request, reply) => {
     const { body, contentType, release } = await receive(context, request.raw);
     try {
@@ -84,7 +78,12 @@ export async function startReceiver(context, address) {
   async function answerTo(body, contentType) {
     if (isEmpty(body, contentType)) return undefined;
     const count = () => countSpans(body, contentType);
-    const { results, warnings } = await (contentType === PROTOBUF ? gathering.pass(body) : pass({ body, contentType }));
+    if (!passing) {
+      // Nobody tells the client later what was wrong with it.
+      count();
+      return void (await queue?.add({ body, contentType }));
+    }
+    const { results, warnings } = await passing.pass({ body, contentType });
     return verdict(results, count, warnings);
   }
 
@@ -93,33 +92,9 @@ export async function startReceiver(context, address) {
   const close = async () => {
     isClosing = true;
     await app.close();
-    await client.close();
+    await passing?.close();
   };
   return { name: NAME, address: { host: address.host, port }, close };
-}
-
-/**
- * Enriches a body and exports it.
- *
- * @param {Context} context
- * @param {import("./exports.js").Export[]} exports
- * @param {import("./exports.js").Body} given
- * @param {{ isOfSeveral?: boolean }} [options] Whether it is made of several requests.
- * @returns {Promise<Passed | undefined>} Nothing, of several requests, if what there is to say may be about one of them.
- */
-async function passOn({ enrichments, metrics }, exports, { body: given, contentType }, { isOfSeveral = false } = {}) {
-  const start = performance.now();
-  const result = await enrichments.enrich({ body: given, contentType, url: PATH, sampling: "select" });
-  const isDecoded = result.outcome !== "undecoded";
-  const isLeftOut = !isDecoded && result.reason === "not_sampled";
-  if (isOfSeveral && !isLeftOut && (!isDecoded || result.warnings.length > 0)) return undefined;
-  metrics.enriched(LISTENER, result, (performance.now() - start) / 1000);
-  if (isLeftOut) return { results: [], warnings: [] };
-  // What is no request is found by counting, before a backend finds it.
-  const warnings = isDecoded ? result.warnings.map(({ message }) => message) : [`${countSpans(given, contentType)} spans forwarded undecoded: ${result.message}`];
-  const body = isDecoded ? result.body : given;
-  const passed = { results: await sendToAll(exports, { body, contentType }, metrics), warnings };
-  return isOfSeveral && !isOfAll(passed) ? undefined : passed;
 }
 
 /** @param {Request} request @param {Reply} reply @param {number} status @param {string} message */

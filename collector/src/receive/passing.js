@@ -1,0 +1,56 @@
+/** The way of a body to the exports: enriched, then sent to each of them. */
+import { PROTOBUF } from "./answers.js";
+import { createClient } from "./client.js";
+import { createExports, sendToAll } from "./exports.js";
+import { Gathering } from "./gathering.js";
+import { PATH } from "./path.js";
+import { countSpans } from "./span-count.js";
+import { isOfAll } from "./verdict.js";
+
+/** A body of OTLP, not compressed. @typedef {{ body: Buffer, contentType: string }} Body */
+/** @typedef {import("./verdict.js").Passed} Passed */
+
+/**
+ * @param {import("../types.js").Context} context
+ * @param {string} listener Where bodies come from: a label of the metrics.
+ * @returns {{ pass: (body: Body) => Promise<Passed>, close: () => Promise<void> }}
+ * @throws {Error} An option that an exporter does not have; the message names the export.
+ */
+export function createPassing(context, listener) {
+  const client = createClient();
+  const exports = createExports(context.configuration.exports, client.fetch);
+  const pass = async (/** @type {Body} */ body) => /** @type {Passed} */ (await passOn(context, exports, listener, body));
+  const gathering = new Gathering(
+    (body) => pass({ body, contentType: PROTOBUF }),
+    (body) => passOn(context, exports, listener, { body, contentType: PROTOBUF }, { isOfSeveral: true }),
+  );
+  return {
+    pass: (given) => (given.contentType === PROTOBUF ? gathering.pass(given.body) : pass(given)),
+    close: () => client.close(),
+  };
+}
+
+/**
+ * Enriches a body and exports it.
+ *
+ * @param {import("../types.js").Context} context
+ * @param {import("./exports.js").Export[]} exports
+ * @param {string} listener
+ * @param {Body} given
+ * @param {{ isOfSeveral?: boolean }} [options] Whether it is made of several requests.
+ * @returns {Promise<Passed | undefined>} Nothing, of several requests, if what there is to say may be about one of them.
+ */
+async function passOn({ enrichments, metrics }, exports, listener, { body: given, contentType }, { isOfSeveral = false } = {}) {
+  const start = performance.now();
+  const result = await enrichments.enrich({ body: given, contentType, url: PATH, sampling: "select" });
+  const isDecoded = result.outcome !== "undecoded";
+  const isLeftOut = !isDecoded && result.reason === "not_sampled";
+  if (isOfSeveral && !isLeftOut && (!isDecoded || result.warnings.length > 0)) return undefined;
+  metrics.enriched({ listener }, result, (performance.now() - start) / 1000);
+  if (isLeftOut) return { results: [], warnings: [] };
+  // What is no request is found by counting, before a backend finds it.
+  const warnings = isDecoded ? result.warnings.map(({ message }) => message) : [`${countSpans(given, contentType)} spans forwarded undecoded: ${result.message}`];
+  const body = isDecoded ? result.body : given;
+  const passed = { results: await sendToAll(exports, { body, contentType }, metrics), warnings };
+  return isOfSeveral && !isOfAll(passed) ? undefined : passed;
+}

@@ -5,6 +5,8 @@ import { createEnrichments } from "./enrichment/pool.js";
 import { startReceiver } from "./receive/receiver.js";
 import { openQueue } from "./queue/queue.js";
 import { startRelay } from "./relay/relay.js";
+import { exportName } from "./configuration/targets.js";
+import { openStore } from "./store/store.js";
 
 /** @typedef {import("./types.js").Configuration} Configuration */
 /** @typedef {import("./types.js").Listener} Listener */
@@ -16,18 +18,27 @@ import { startRelay } from "./relay/relay.js";
  */
 export async function start(configuration, log) {
   const metrics = createMetrics();
-  const enrichments = await createEnrichments(configuration, log);
-  /** @type {import("./types.js").Context} */
-  const context = { configuration, enrichments, metrics, log };
+  const { file, ...bounds } = configuration.store;
+  const store = file === undefined ? undefined : await openStore({ file, ...bounds, exports: configuration.exports.map(exportName) }, { metrics, log });
+  /** What is to be closed, in this order. @type {(() => Promise<unknown>)[]} */
+  const closers = [async () => store?.close()];
+  /** @type {import("./types.js").Queue | undefined} */
+  let queue;
   /** @type {Listener[]} */
   const listeners = [];
   const close = async () => {
-    await Promise.all([...listeners.map((listener) => listener.close()), context.queue?.stop()]);
-    await context.queue?.close();
-    await enrichments.close();
+    await Promise.all([...listeners.map((listener) => listener.close()), queue?.stop()]);
+    for (const close of closers) await close();
   };
   try {
-    if (configuration.queue) context.queue = await openQueue(context, configuration.queue);
+    const enrichments = await createEnrichments(configuration, log);
+    closers.unshift(() => enrichments.close());
+    /** @type {import("./types.js").Context} */
+    const context = { configuration, enrichments, metrics, log, store };
+    if (configuration.queue) {
+      context.queue = queue = await openQueue(context, configuration.queue);
+      closers.unshift(async () => queue?.close());
+    }
     for (const target of configuration.relays) listeners.push(await startRelay(context, target));
     if (configuration.receive) listeners.push(await startReceiver(context, configuration.receive));
     if (configuration.admin) listeners.push(await startAdmin(context, configuration.admin, listeners));

@@ -14,7 +14,7 @@ const { version } = JSON.parse(readFileSync(new URL("../../package.json", import
  * @param {Listener[]} listeners Those that `/health` names.
  * @returns {Promise<Listener>}
  */
-export async function startAdmin({ configuration, enrichments, metrics, queue }, address, listeners = []) {
+export async function startAdmin({ configuration, enrichments, metrics, store, queue }, address, listeners = []) {
   // Whoever scrapes keeps its connections open; they are no work that is under way.
   const app = Fastify({ logger: false, forceCloseConnections: true });
   app.setErrorHandler((error, _request, reply) => {
@@ -26,14 +26,15 @@ export async function startAdmin({ configuration, enrichments, metrics, queue },
 
   app.get("/health", async (_request, reply) => {
     const { ready, workers, tokenizers } = enrichments.health();
-    const queued = await queue?.health();
-    const isReady = ready && queued?.ready !== false;
-    reply.code(isReady ? 200 : 503).header("cache-control", "no-store");
+    const facts = await store?.facts();
+    const waiting = await queue?.health();
+    const status = !ready || waiting?.ready === false ? "not ready" : facts?.refusing === undefined ? "ok" : "refusing";
+    reply.code(status === "ok" ? 200 : 503).header("cache-control", "no-store");
     const places = listeners.map(({ name, address }) => ({ name, ...address }));
-    return { status: isReady ? "ok" : "not ready", version, workers, tokenizers, listeners: places, queue: queued };
+    return { status, version, workers, tokenizers, listeners: places, store: facts, queue: waiting };
   });
   app.get("/metrics", async (_request, reply) => {
-    const text = await metrics.text(enrichments.health(), await queue?.health());
+    const text = await metrics.text(enrichments.health(), await store?.facts(), await queue?.health());
     return reply.type(metrics.contentType).send(text);
   });
 

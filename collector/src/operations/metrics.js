@@ -25,6 +25,9 @@ export const COUNTERS = {
   queued: { name: "token2text_queued_total", help: "Bodies to be put into the queue; outcome: stored, duplicate (it was there), refused", labels: ["outcome"] },
   settled: { name: "token2text_settled_total", help: "Bodies taken out of the queue; outcome: exported, again (given back, to come later), dead (a dead letter), back (given back at the end)", labels: ["outcome"] },
   exports: { name: "token2text_exports_total", help: "Exports that ended; status: success, retryable, failure", labels: ["backend", "status"] },
+  stored: { name: "token2text_stored_bodies_total", help: "Bodies that were stored", labels: [] },
+  notStored: { name: "token2text_not_stored_total", help: "Bodies that the store had no room for: their senders were told to try again later", labels: [] },
+  pruned: { name: "token2text_pruned_bodies_total", help: "Stored bodies that were pruned; reason: size, age", labels: ["reason"] },
 };
 
 /** @satisfies {Record<string, Row>} */
@@ -32,6 +35,7 @@ export const HISTOGRAMS = {
   enrichSeconds: { name: "token2text_enrich_seconds", help: "Time of enriching a body, with waiting for a worker", labels: ["listener"] },
   requestSeconds: { name: "token2text_request_seconds", help: "Time from the arrival of a request to the end of its answer", labels: ["listener"] },
   exportSeconds: { name: "token2text_export_seconds", help: "Time of an export", labels: ["backend"] },
+  storeSeconds: { name: "token2text_store_seconds", help: "Time of a transaction that stored bodies", labels: [] },
 };
 
 /** @satisfies {Record<string, Row>} */
@@ -40,10 +44,15 @@ export const GAUGES = {
   ready: { name: "token2text_ready", help: "1 if bodies are decoded, else 0", labels: [] },
   workers: { name: "token2text_workers", help: "Threads that decode", labels: [] },
   tokenizers: { name: "token2text_tokenizer_loaded", help: "1 if the file of a tokenizer is loaded as it is now, 0 if an older one is used", labels: ["pattern"] },
+  storeBytes: { name: "token2text_store_bytes", help: "Bytes in use in the store", labels: [] },
+  storeBodies: { name: "token2text_store_bodies", help: "Bodies in the store", labels: [] },
+  behind: { name: "token2text_export_behind", help: "How many of the last ids of the store an export has not settled", labels: ["export"] },
+  dead: { name: "token2text_dead_letters", help: "Stored bodies that an export has refused for good", labels: ["export"] },
+  refusing: { name: "token2text_store_refusing", help: "1 if the store has no room, else 0", labels: [] },
   queueReady: { name: "token2text_queue_ready", help: "1 if the queue can be used, else 0", labels: ["stream"] },
   queueMessages: { name: "token2text_queue_messages", help: "Bodies in the queue that are not settled, of all collectors together", labels: ["stream"] },
   queueBytes: { name: "token2text_queue_bytes", help: "Their bytes", labels: ["stream"] },
-  deadLetters: { name: "token2text_queue_dead_letters", help: "Dead letters of the queue", labels: ["stream"] },
+  queueDead: { name: "token2text_queue_dead_letters", help: "Dead letters of the queue", labels: ["stream"] },
   info: { name: "token2text_info", help: "1, with the version", labels: ["version"] },
 };
 
@@ -91,17 +100,31 @@ export function createMetrics() {
     queued: (outcome) => counters.queued.inc({ outcome }),
     settled: (outcome) => counters.settled.inc({ outcome }),
     held: (bytes) => gauges.held.inc(bytes),
-    text(health, queue) {
+    stored(bodies, seconds) {
+      counters.stored.inc(bodies);
+      histograms.storeSeconds.observe(seconds);
+    },
+    notStored: () => counters.notStored.inc(),
+    pruned: (reason, bodies) => counters.pruned.inc({ reason }, bodies),
+    text(health, facts, queue) {
       if (health) {
         gauges.ready.set(health.ready ? 1 : 0);
         gauges.workers.set(health.workers);
         for (const { pattern, error } of health.tokenizers) gauges.tokenizers.set({ pattern }, error === undefined ? 1 : 0);
       }
+      if (facts) {
+        gauges.storeBytes.set(facts.bytes);
+        gauges.storeBodies.set(facts.bodies);
+        gauges.refusing.set(facts.refusing === undefined ? 0 : 1);
+        for (const [name, position] of Object.entries(facts.positions)) gauges.behind.set({ export: name }, facts.last - position);
+        gauges.dead.reset();
+        for (const [name, dead] of Object.entries(facts.dead)) gauges.dead.set({ export: name }, dead);
+      }
       if (queue) {
         const { stream, ready, messages, bytes, deadLetters } = queue;
         gauges.queueReady.set({ stream }, ready ? 1 : 0);
         // What is not known now has no value.
-        for (const [gauge, value] of /** @type {const} */ ([["queueMessages", messages], ["queueBytes", bytes], ["deadLetters", deadLetters]])) {
+        for (const [gauge, value] of /** @type {const} */ ([["queueMessages", messages], ["queueBytes", bytes], ["queueDead", deadLetters]])) {
           if (value === undefined) gauges[gauge].remove({ stream });
           else gauges[gauge].set({ stream }, value);
         }

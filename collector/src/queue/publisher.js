@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { headers } from "@nats-io/transport-node";
 import { Refusal } from "../receive/refusal.js";
+import { countSpans } from "../receive/span-count.js";
 import { fitted } from "./fitting.js";
 import { Away, inWords, isMistake } from "./problems.js";
 import { namesOf } from "./streams.js";
@@ -30,13 +31,16 @@ export class Publisher {
   }
 
   /**
-   * @param {import("../receive/exports.js").Body} given
-   * @throws {Refusal} 503: the queue is away or full; 413: it is larger than the server takes.
+   * @param {Uint8Array} body
+   * @param {string} contentType
+   * @throws {Refusal} 400: it is no request of OTLP; 503: the queue is away or full; 413: it is larger than the server takes.
    */
-  async add(given) {
+  async add(body, contentType) {
+    // Nobody tells the sender later what was wrong with it.
+    if (countSpans(body, contentType) === 0) return;
     try {
       const mostBytes = (this.#connection.session.connection.info?.max_payload ?? Infinity) - HEADER_BYTES;
-      const parts = await fitted(given, mostBytes);
+      const parts = await fitted({ body, contentType }, mostBytes);
       const answers = await Promise.all(parts.map((part) => this.#publish(part)));
       for (const { duplicate } of answers) this.#metrics.queued(duplicate ? "duplicate" : "stored");
       this.problem = undefined;

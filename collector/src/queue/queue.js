@@ -37,7 +37,7 @@ export async function openQueue(context, target) {
     }
   };
   return {
-    add: (body) => publisher.add(body),
+    add: (body, contentType) => publisher.add(body, contentType),
     async health() {
       const [waiting, dead] = await Promise.all([held(stream), held(deadStream)]);
       const problem = connection.problem ?? publisher.problem;

@@ -1,17 +1,35 @@
-/** The way of a body to the exports: enriched, then sent to each of them. */
+/** The way of a body to the exports: enriched, and sent to every one of them. */
 import { PROTOBUF } from "./answers.js";
 import { createClient } from "./client.js";
 import { createExports, sendToAll } from "./exports.js";
 import { Gathering } from "./gathering.js";
 import { PATH } from "./path.js";
-import { countSpans } from "./span-count.js";
-import { isOfAll } from "./verdict.js";
+import { countSpans, isEmpty } from "./span-count.js";
+import { isOfAll, verdict } from "./verdict.js";
 
-/** A body of OTLP, not compressed. @typedef {{ body: Buffer, contentType: string }} Body */
+/** @typedef {import("../types.js").Context} Context */
 /** @typedef {import("./verdict.js").Passed} Passed */
+/** A body of OTLP, not compressed. @typedef {{ body: Buffer, contentType: string }} Body */
+
+/** Of those that are received. */
+const LISTENER = "receive";
+
+/** @param {Context} context @returns {import("./receiver.js").Taking} */
+export function passing(context) {
+  const { pass, close } = createPassing(context, LISTENER);
+  return {
+    async take(body, contentType) {
+      if (isEmpty(body, contentType)) return undefined;
+      const count = () => countSpans(body, contentType);
+      const { results, warnings } = await pass({ body, contentType });
+      return verdict(results, count, warnings);
+    },
+    close,
+  };
+}
 
 /**
- * @param {import("../types.js").Context} context
+ * @param {Context} context
  * @param {string} listener Where bodies come from: a label of the metrics.
  * @returns {{ pass: (body: Body) => Promise<Passed>, close: () => Promise<void> }}
  * @throws {Error} An option that an exporter does not have; the message names the export.
@@ -33,10 +51,10 @@ export function createPassing(context, listener) {
 /**
  * Enriches a body and exports it.
  *
- * @param {import("../types.js").Context} context
+ * @param {Context} context
  * @param {import("./exports.js").Export[]} exports
  * @param {string} listener
- * @param {Body} given
+ * @param {import("./exports.js").Body} given
  * @param {{ isOfSeveral?: boolean }} [options] Whether it is made of several requests.
  * @returns {Promise<Passed | undefined>} Nothing, of several requests, if what there is to say may be about one of them.
  */

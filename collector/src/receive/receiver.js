@@ -1,21 +1,25 @@
-/**
- * The receiver of OTLP over HTTP: what arrives is enriched, sent to every export, and answered when all of them have answered; or put
- * into the queue, and answered when it is there.
- */
+/** The receiver of OTLP over HTTP: what it takes, and what it answers. */
 import Fastify from "fastify";
 import { guard } from "../operations/access.js";
 import { JSON_TYPE, errorAnswer, successAnswer } from "./answers.js";
-import { createPassing } from "./passing.js";
+import { passing } from "./passing.js";
 import { PATH } from "./path.js";
 import { createOnePort } from "./port.js";
 import { NO_GRPC, Refusal } from "./refusal.js";
 import { encodingOf, isGrpc, receive } from "./request.js";
-import { countSpans, isEmpty } from "./span-count.js";
-import { verdict } from "./verdict.js";
 
 /** @typedef {import("../types.js").Context} Context */
 /** @typedef {import("fastify").FastifyReply} Reply */
 /** @typedef {import("fastify").FastifyRequest} Request */
+
+/**
+ * What becomes of a body that was received.
+ *
+ * @typedef {object} Taking
+ * @property {(body: Buffer, contentType: string) => Promise<import("./answers.js").PartialSuccess | undefined>} take
+ *   Rejected with a Refusal.
+ * @property {() => Promise<void>} close
+ */
 
 const NAME = "receive";
 const LISTENER = { listener: NAME };
@@ -28,8 +32,9 @@ const OTHER_SIGNALS = ["/v1/metrics", "/v1/logs"];
  * @returns {Promise<import("../types.js").Listener>}
  */
 export async function startReceiver(context, address) {
-  const { configuration, metrics, log, queue } = context;
-  const passing = queue ? undefined : createPassing(context, NAME);
+  const { configuration, metrics, log, store, queue } = context;
+  const keeper = store ?? queue;
+  const taking = keeper ? keeping(keeper) : passing(context);
   const app = Fastify({ logger: false, serverFactory: createOnePort });
   // Bodies are read by the handler, within limits of its own.
   app.removeAllContentTypeParsers();
@@ -67,32 +72,19 @@ export async function startReceiver(context, address) {
   app.post(PATH, async (request, reply) => {
     const { body, contentType, release } = await receive(context, request.raw);
     try {
-      const { type, body: answer } = successAnswer(contentType, await answerTo(body, contentType));
+      const { type, body: answer } = successAnswer(contentType, await taking.take(body, contentType));
       return await reply.type(type).send(answer);
     } finally {
       release();
     }
   });
 
-  /** @param {Buffer} body @param {string} contentType */
-  async function answerTo(body, contentType) {
-    if (isEmpty(body, contentType)) return undefined;
-    const count = () => countSpans(body, contentType);
-    if (!passing) {
-      // Nobody tells the client later what was wrong with it.
-      count();
-      return void (await queue?.add({ body, contentType }));
-    }
-    const { results, warnings } = await passing.pass({ body, contentType });
-    return verdict(results, count, warnings);
-  }
-
   await app.listen(address);
   const { port } = /** @type {import("node:net").AddressInfo} */ (app.server.address());
   const close = async () => {
     isClosing = true;
     await app.close();
-    await passing?.close();
+    await taking.close();
   };
   return { name: NAME, address: { host: address.host, port }, close };
 }
@@ -106,4 +98,20 @@ function refuse({ headers }, reply, status, message) {
 /** @param {Request} request */
 function pathOf({ url }) {
   return url.split("?", 1)[0];
+}
+
+/**
+ * The way of a body with a store or a queue: answered for when it is there.
+ *
+ * @param {{ add: (body: Uint8Array, contentType: string) => Promise<unknown> }} keeper
+ * @returns {Taking}
+ */
+export function keeping(keeper) {
+  return {
+    async take(body, contentType) {
+      if (body.length > 0) await keeper.add(body, contentType);
+      return undefined;
+    },
+    close: async () => {},
+  };
 }

@@ -18,8 +18,10 @@ export class Unsuitable extends Error {
   }
 }
 
+/** What the client says of a server that speaks plainly. */
+const NO_TLS = "server does not support 'tls'";
 const CERTIFICATE = "its certificate is of an unknown authority; name that by ca=FILE";
-/** By the code of an error, or the name of its class. @type {Record<string, string>} */
+/** By the code of an error, the name of its class, or what it says. @type {Record<string, string>} */
 const WORDS = {
   ECONNREFUSED: "nothing listens there",
   ECONNRESET: "the connection was reset",
@@ -27,21 +29,22 @@ const WORDS = {
   TimeoutError: "the server does not answer",
   AuthorizationError: "the server does not know these credentials; see user, password-env, token-env and creds",
   JetStreamNotEnabled: "the server has no JetStream; start it with `jetstream {}` in its configuration, or with -js",
+  [NO_TLS]: "the server speaks no TLS; write nats:// in place of tls://",
   DEPTH_ZERO_SELF_SIGNED_CERT: CERTIFICATE,
   SELF_SIGNED_CERT_IN_CHAIN: CERTIFICATE,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: CERTIFICATE,
 };
 /** What will not be well by itself. */
 const MISTAKES = [
-  "Unsuitable", "AuthorizationError", "PermissionViolationError", "JetStreamNotEnabled",
+  "Unsuitable", "AuthorizationError", "PermissionViolationError", "JetStreamNotEnabled", NO_TLS,
   "DEPTH_ZERO_SELF_SIGNED_CERT", "SELF_SIGNED_CERT_IN_CHAIN", "UNABLE_TO_VERIFY_LEAF_SIGNATURE", "ERR_TLS_CERT_ALTNAME_INVALID",
 ];
 
-/** The code of an error, or of what it was caused by, and the names of their classes. @param {unknown} error @returns {string[]} */
+/** By what an error, and what it was caused by, can be told. @param {unknown} error @returns {string[]} */
 function signsOf(error) {
   if (!(error instanceof Error)) return [];
-  const { code, name, cause } = /** @type {NodeJS.ErrnoException} */ (error);
-  return [String(code), name, ...signsOf(cause)];
+  const { code, name, message, cause } = /** @type {NodeJS.ErrnoException} */ (error);
+  return [String(code), name, message, ...signsOf(cause)];
 }
 
 /** @param {unknown} error */

@@ -190,6 +190,8 @@ export interface Metrics {
   answered(labels: { listener: string; status: number }, seconds: number): void;
   /** An export that has ended. */
   exported(labels: { backend: Backend; status: "success" | "retryable" | "failure" }, seconds: number): void;
+  /** A request from the store that an export did not take, and that is sent again. */
+  retried(labels: { export: string }): void;
   /** A body that was to be put into the queue. */
   queued(outcome: "stored" | "duplicate" | "refused"): void;
   /** A body that was taken out of the queue. `again`: it was given back; `back`: it was given back at the end. */
@@ -240,6 +242,8 @@ export interface StoreFacts {
   /** How many dead letters each export has. */
   dead: Record<string, number>;
   positions: Record<string, number>;
+  /** What each of the configured exports has not settled yet; `seconds`: the age of the oldest of it. */
+  behind: Record<string, { bodies: number; bytes: number; seconds: number }>;
   /** Why it takes nothing now. */
   refusing?: string;
 }
@@ -295,6 +299,16 @@ export interface Context {
   store?: Store;
   /** Absent without --queue. */
   queue?: Queue;
+  /** If there are a store and exports. */
+  forwarding?: Forwarding;
+}
+
+/** What sends what is stored to the exports. */
+export interface Forwarding {
+  /** How each export is: since when it fails and why, and the last warning of what it took. */
+  health(): { export: string; failingSince?: string; reason?: string; warning?: string }[];
+  /** Lets what is being sent end; the rest stays in the store. */
+  close(): Promise<void>;
 }
 
 /** A part that listens. */

@@ -109,6 +109,7 @@ Usage:
   token2text-collector --tokenizer T --receive LISTEN --export BACKEND=URL ...  a receiver of OTLP
   token2text-collector --receive LISTEN --queue nats://HOST:4222                one that puts into a queue
   token2text-collector --tokenizer T --queue nats://HOST:4222 --export ...      a worker that takes out of it
+  token2text-collector dead-letters | retry | give-up STORE                     what exports refuse; each has --help
 
 Examples:
   verl and MLflow: the trainer sets MLFLOW_TRACKING_URI=http://127.0.0.1:5001

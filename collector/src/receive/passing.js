@@ -1,9 +1,9 @@
 /** The way of a body to the exports: enriched, and sent to every one of them. */
 import { PROTOBUF } from "./answers.js";
 import { createClient } from "./client.js";
+import { enriched, saysNothing } from "./enriched.js";
 import { createExports, sendToAll } from "./exports.js";
 import { Gathering } from "./gathering.js";
-import { PATH } from "./path.js";
 import { countSpans, isEmpty } from "./span-count.js";
 import { isOfAll, verdict } from "./verdict.js";
 
@@ -38,12 +38,13 @@ export function createPassing(context, listener) {
   const client = createClient();
   const exports = createExports(context.configuration.exports, client.fetch);
   const pass = async (/** @type {Body} */ body) => /** @type {Passed} */ (await passOn(context, exports, listener, body));
+  const canGather = exports.every(({ isJoined }) => isJoined);
   const gathering = new Gathering(
     (body) => pass({ body, contentType: PROTOBUF }),
     (body) => passOn(context, exports, listener, { body, contentType: PROTOBUF }, { isOfSeveral: true }),
   );
   return {
-    pass: (given) => (given.contentType === PROTOBUF ? gathering.pass(given.body) : pass(given)),
+    pass: (given) => (canGather && given.contentType === PROTOBUF ? gathering.pass(given.body) : pass(given)),
     close: () => client.close(),
   };
 }
@@ -58,17 +59,10 @@ export function createPassing(context, listener) {
  * @param {{ isOfSeveral?: boolean }} [options] Whether it is made of several requests.
  * @returns {Promise<Passed | undefined>} Nothing, of several requests, if what there is to say may be about one of them.
  */
-async function passOn({ enrichments, metrics }, exports, listener, { body: given, contentType }, { isOfSeveral = false } = {}) {
-  const start = performance.now();
-  const result = await enrichments.enrich({ body: given, contentType, url: PATH, sampling: "select" });
-  const isDecoded = result.outcome !== "undecoded";
-  const isLeftOut = !isDecoded && result.reason === "not_sampled";
-  if (isOfSeveral && !isLeftOut && (!isDecoded || result.warnings.length > 0)) return undefined;
-  metrics.enriched({ listener }, result, (performance.now() - start) / 1000);
-  if (isLeftOut) return { results: [], warnings: [] };
-  // What is no request is found by counting, before a backend finds it.
-  const warnings = isDecoded ? result.warnings.map(({ message }) => message) : [`${countSpans(given, contentType)} spans forwarded undecoded: ${result.message}`];
-  const body = isDecoded ? result.body : given;
-  const passed = { results: await sendToAll(exports, { body, contentType }, metrics), warnings };
+async function passOn(context, exports, listener, given, { isOfSeveral = false } = {}) {
+  const ready = await enriched(context, listener, given, isOfSeveral ? { isWanted: saysNothing } : {});
+  if (!ready) return undefined;
+  const { body, contentType, warnings } = ready;
+  const passed = { results: body ? await sendToAll(exports, { body, contentType }, context.metrics) : [], warnings };
   return isOfSeveral && !isOfAll(passed) ? undefined : passed;
 }

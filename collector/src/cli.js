@@ -59,7 +59,7 @@ async function runNamed(name, args) {
   const [{ COMMANDS }, { runCommand }] = await Promise.all([import("./commands/commands.js"), import("./commands/command.js")]);
   const command = COMMANDS.find((one) => one.name === name);
   if (!command) return undefined;
-  const { text, status } = runCommand(command, args);
+  const { text, status } = await runCommand(command, args);
   (status === 0 ? process.stdout : process.stderr).write(text);
   return status;
 }

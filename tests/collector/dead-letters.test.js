@@ -150,7 +150,7 @@ describe("commands", () => {
     ];
     for (const [[name, ...args], status, words] of CASES) {
       const command = COMMANDS.find((one) => one.name === name) ?? assert.fail(name);
-      const done = runCommand(command, args);
+      const done = await runCommand(command, args);
       assert.equal(done.status, status, args.join(" "));
       assert.match(done.text, words);
     }

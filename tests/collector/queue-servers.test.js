@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
-import { nkeys } from "../../collector/node_modules/@nats-io/transport-node/index.js";
+import { nkeys } from "../../collector/node_modules/@nats-io/transport-node/lib/mod.js";
 import { createLog } from "../../collector/src/operations/log.js";
 import { namesOf } from "../../collector/src/queue/streams.js";
 import { freePort } from "../integration/support/servers.js";

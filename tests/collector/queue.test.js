@@ -3,12 +3,14 @@ import assert from "node:assert/strict";
 import { randomBytes } from "node:crypto";
 import { after, before, beforeEach, describe, test } from "node:test";
 import { gzipSync } from "node:zlib";
+import { headers } from "../../collector/node_modules/@nats-io/transport-node/lib/mod.js";
 import { DEFAULTS } from "../../collector/src/configuration/defaults.js";
 import { fitted, partOf } from "../../collector/src/queue/fitting.js";
 import { namesOf } from "../../collector/src/queue/streams.js";
 import { textField } from "../../pkg/exporters/wire.js";
 import { freshId, request } from "../integration/support/fixtures.js";
 import { anywhere, startCollector } from "./support/collector.js";
+import { BIN, Command } from "./support/command.js";
 import { Gate } from "./support/gate.js";
 import { NatsServer, PROTOBUF, enriched, freshBody, post, spansOf, until } from "./support/nats.js";
 import { sendByJs } from "./support/otel.js";
@@ -116,7 +118,6 @@ test("what can never be delivered becomes a dead letter with its reason; what ca
   for (const { body } of [good, refused, partly]) await post(url, body);
   // Others may put something in, too.
   await nats.used(async ({ client }) => {
-    const { headers } = await import("../../collector/node_modules/@nats-io/transport-node/index.js");
     const damaged = headers();
     damaged.set("Content-Encoding", "gzip");
     await client.publish(subject, good.body.subarray(0, -3));
@@ -141,6 +142,30 @@ test("what can never be delivered becomes a dead letter with its reason; what ca
   assert.match(letter.header.get("Token2text-Export"), /^otlp 127/);
   assert.equal(sunk()[good.id], enriched([good.body])[good.id]);
   assert.deepEqual([(await health(admin)).queue.deadLetters, await metric(admin, 'token2text_settled_total{outcome="dead"}')], [4, 4]);
+
+  const run = async (/** @type {string[]} */ ...args) => {
+    const command = new Command(args, { command: [process.execPath, BIN] });
+    return { status: await command.ended, out: command.stdout, said: command.stderr };
+  };
+  const where = `${queue.url},stream=${queue.options.stream}`;
+  /** @type {any[]} */
+  const listed = JSON.parse((await run("dead-letters", where, "--json")).out);
+  assert.deepEqual(listed.map(({ spans, traces }) => [spans, traces.length]).sort(), [[0, 0], [0, 0], [1, 1], [1, 1]]);
+  const { id, status, attempts, receivedAt } = listed.find(({ status }) => status === 400);
+  assert.deepEqual([id, status, attempts], [letter.seq, 400, 1]);
+  assert.ok(Date.now() - Date.parse(receivedAt) < 600_000);
+  const { out } = await run("dead-letters", where, "--id", String(id));
+  assert.match(out, /has not stored 1 of 1 spans: .*status 400[^]*1 dead letter\n$/);
+  Object.assign(sink, { answer: { status: 200 }, seen: [] });
+  const [{ export: name }] = listed.filter(({ status }) => status === 400);
+  assert.deepEqual(await run("retry", where, "--export", name), { status: 0, out: "2 dead letters will be tried again\n", said: "" });
+  await until(() => Object.keys(sunk()).length === 2);
+  assert.deepEqual(sunk(), enriched([refused.body, partly.body]));
+  assert.equal((await run("give-up", where, "--all")).out, "2 dead letters with 0 spans given up\n");
+  assert.equal((await run("retry", where)).status, 1);
+  assert.equal((await health(admin)).queue.deadLetters, 0);
+  const away = await run("dead-letters", "nats://127.0.0.1:1");
+  assert.deepEqual([away.status, away.said], [1, "token2text-collector dead-letters: the queue nats://127.0.0.1:1 is away: nothing listens there\n"]);
 });
 
 test("a backend that is away, busy, or does not know the collector: bodies wait in the queue until it takes them", async () => {

@@ -7,8 +7,8 @@ import { namesOf } from "./streams.js";
 
 /** Headers are one line, and short. */
 const REASON_CHARS = 1000;
-/** Of the message that is dead, what tells how to read it. */
-const KEPT = ["Content-Type", "Content-Encoding"];
+/** What tells how to read a body, and stays with it. */
+export const KEPT = ["Content-Type", "Content-Encoding"];
 
 /**
  * Stores one.
@@ -26,6 +26,7 @@ export async function bury({ client }, options, message, { reason, exports = [],
   fields.set("Token2text-Reason", reason.replace(/[\u0000-\u001f\u007f]+/g, " ").slice(0, REASON_CHARS));
   if (exports.length > 0) fields.set("Token2text-Export", exports.join(", "));
   if (status !== undefined) fields.set("Token2text-Status", String(status));
+  fields.set("Token2text-Received", message.time.toISOString());
   fields.set("Token2text-Deliveries", String(message.info.deliveryCount));
   const { stream, deadSubject } = namesOf(options);
   // Once, if the worker is lost before the message is acknowledged.

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { jetstream, jetstreamManager } from "../../../collector/node_modules/@nats-io/jetstream/lib/mod.js";
-import { connect } from "../../../collector/node_modules/@nats-io/transport-node/index.js";
+import { connect } from "../../../collector/node_modules/@nats-io/transport-node/lib/mod.js";
 import { splitSpans } from "../../../pkg/exporters/otlp-request.js";
 import { freshId, request } from "../../integration/support/fixtures.js";
 import { Server, freePort } from "../../integration/support/servers.js";
@@ -23,6 +23,7 @@ export class NatsServer extends Server {
     this.#settings = settings;
   }
 
+  /** @override */
   async start() {
     this.#clientPort ||= await freePort();
     writeFileSync(join(this.folder, "nats.conf"), `host: 127.0.0.1\nport: ${this.#clientPort}\n${this.#settings}\n`);

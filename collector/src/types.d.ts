@@ -163,7 +163,7 @@ export interface Queue {
    * @throws {Refusal} 400: it is no request of OTLP; 413: it is too large for the server; 503 with Retry-After: the queue is away or full.
    */
   add(body: Uint8Array, contentType: string): Promise<void>;
-  /** Whether it can be used, and what it holds, as far as that is known: messages that are not settled, their bytes, dead letters. */
+  /** Whether it can be used, and what it holds, as far as that is known: bodies that are not settled, bytes in the stream, dead letters. */
   health(): Promise<QueueHealth>;
   /** Takes no more bodies out, waits for those under way, and gives back what takes too long. */
   stop(): Promise<void>;

@@ -1,24 +1,49 @@
-/** Workers and the server of the queue that end in the middle of their work: what was acknowledged arrives, and nothing else changes. */
+/**
+ * Workers and the server of the queue that end in the middle of their work: what was acknowledged arrives, and nothing else changes.
+ * All are configured as docs/queue.md prints it.
+ */
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { after, before, beforeEach, test } from "node:test";
-import { anywhere, startCollector, tokenizerFile } from "./support/collector.js";
-import { Command } from "./support/command.js";
+import { readSections } from "../packaging/support/readme.js";
+import { tokenizerFile } from "./support/collector.js";
+import { BIN, Command } from "./support/command.js";
 import { NatsServer, enriched, freshBody, post, spansOf, until } from "./support/nats.js";
 import { Sink } from "./support/sink.js";
 
-const nats = new NatsServer();
+const printed = readSections(readFileSync(new URL("../../collector/docs/queue.md", import.meta.url), "utf8")).flatMap(({ blocks }) => blocks);
+const lines = printed.filter(({ language }) => language === "sh").flatMap(({ text }) => text.trim().split("\n"));
+const settings = printed.find(({ language }) => language === "conf")?.text ?? assert.fail("no configuration is printed");
+
+const nats = new NatsServer(settings.replace(/^listen:.*$/m, "").replace("/var/lib/nats", "jetstream"));
 const sink = await new Sink().start();
-/** @type {Awaited<ReturnType<typeof startCollector>>[]} */
-const receivers = [];
-const queue = nats.queue({ ackWaitMillis: 1500 });
-const option = () => `nats://${nats.address},stream=${queue.options.stream},ack-wait=1500ms`;
+/** @type {Command[]} */
+let receivers = [];
+/** @type {string[]} */
+let urls = [];
+
+/** A printed command, for this server and sink. @param {RegExp} which */
+function command(which) {
+  const line = lines.find((line) => which.test(line)) ?? assert.fail(`${which} is not printed`);
+  const words = line
+    .replace(/--tokenizer \S+/, `--tokenizer ${tokenizerFile} --workers 1`)
+    .replace(/--receive \d+/, "--receive 0")
+    .replace(/(nats:\S+)(?= --|$)/, `nats://${nats.address}${which === WORKER || which === RECEIVER ? ",ack-wait=1500ms" : ""}`)
+    .replace(/otlp=\S+/, `otlp=${sink.url}`);
+  return new Command(words.split(" ").slice(1), { command: [process.execPath, BIN] });
+}
+const STREAM = "token2text";
+const RECEIVER = /--receive/;
+const WORKER = /--export/;
 
 before(async () => {
   await nats.start();
-  for (let i = 0; i < 2; i++) receivers.push(await startCollector({ tokenizers: [], receive: anywhere, queue: nats.queue(queue.options) }));
+  receivers = [command(RECEIVER), command(RECEIVER)];
+  urls = await Promise.all(receivers.map((receiver) => receiver.url("receive")));
 });
 after(async () => {
-  await Promise.all(receivers.map((receiver) => receiver.close()));
+  for (const receiver of receivers) receiver.signal("SIGTERM");
+  assert.deepEqual(await Promise.all(receivers.map(({ ended }) => ended)), [0, 0]);
   sink.close();
   await nats.dispose();
 });
@@ -28,9 +53,7 @@ beforeEach(() => {
 });
 
 /** A worker as a process. */
-function worker() {
-  return new Command(["-t", tokenizerFile, "--workers", "1", "--queue", option(), "--export", `otlp=${sink.url}`]);
-}
+const worker = () => command(WORKER);
 
 /** @param {Command[]} workers */
 const ready = (workers) => Promise.all(workers.map((one) => one.said(({ msg }) => msg === "the queue is there")));
@@ -39,7 +62,7 @@ const ready = (workers) => Promise.all(workers.map((one) => one.said(({ msg }) =
 async function load(requests, onSent = () => {}) {
   /** @type {Uint8Array[]} */
   const taken = [];
-  await Promise.all(receivers.flatMap(({ urls: [url] }) => Array.from({ length: 4 }, async () => {
+  await Promise.all(urls.flatMap((url) => Array.from({ length: 4 }, async () => {
     while (taken.length < requests) {
       const { body } = freshBody();
       for (let status = 0; status !== 200; ) {
@@ -54,14 +77,18 @@ async function load(requests, onSent = () => {}) {
   return taken;
 }
 
-const messages = () => nats.used(async ({ manager }) => (await manager.streams.info(queue.options.stream)).state.messages);
+/** Bodies that are not settled. The stream may have others after its server was killed. */
+const waiting = () => nats.used(async ({ manager }) => {
+  const { num_pending: pending, num_ack_pending: underWay } = await manager.consumers.info(STREAM, "workers");
+  return pending + underWay;
+});
 const arrived = () => spansOf(sink.seen.map(({ body }) => body));
 
 /** Everything that was taken is there, as it would have come without a queue; no dead letters. @param {Uint8Array[]} taken */
 async function isThere(taken) {
-  await until(async () => (await messages()) === 0, () => `${Object.keys(arrived()).length} of ${taken.length} spans came`);
+  await until(async () => (await waiting()) === 0, () => `${Object.keys(arrived()).length} of ${taken.length} spans came`);
   assert.deepEqual(arrived(), enriched(taken));
-  assert.deepEqual(await nats.messages(`${queue.options.stream}-dead`), []);
+  assert.deepEqual(await nats.messages(`${STREAM}-dead`), []);
 }
 
 test("two workers share the work; one is killed under load, and the other has what it had", async () => {
@@ -95,4 +122,12 @@ test("the server of the queue is killed and comes back under load: what it had a
   await isThere(taken);
   workers[0].signal("SIGTERM");
   assert.equal(await workers[0].ended, 0);
+});
+
+test("the commands for dead letters that are printed", async () => {
+  const cases = /** @type {const} */ ([[/dead-letters/, 0, "0 dead letters\n", ""], [/retry/, 1, "", "0 dead letters will be tried again\n"], [/give-up/, 1, "", "0 dead letters with 0 spans given up\n"]]);
+  for (const [which, status, stdout, stderr] of cases) {
+    const run = command(which);
+    assert.deepEqual([await run.ended, run.stdout, run.stderr], [status, stdout, stderr]);
+  }
 });

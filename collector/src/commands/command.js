@@ -60,7 +60,7 @@ export async function runCommand(command, args) {
   if (values.help) return { text: helpOf(command), status: 0 };
   const ids = (values.id ?? []).map(Number);
   const mistake =
-    files.length !== 1 ? "name one store, by the file of --store, or one queue, as --queue does" : ids.some((id) => !Number.isSafeInteger(id) || id < 1) ? "an --id is a number of the list" : command.check?.(values);
+    files.length !== 1 ? "name one file, that of --store, or one queue" : ids.some((id) => !Number.isSafeInteger(id) || id < 1) ? "an --id is a number of the list" : command.check?.(values);
   if (mistake) return wrong(command, mistake);
   try {
     const letters = await (QUEUE.test(files[0]) ? ofQueue(files[0]) : ofStore(files[0]));

@@ -54,7 +54,7 @@ export const GAUGES = {
   refusing: { name: "token2text_store_refusing", help: "1 if the store has no room, else 0", labels: [] },
   queueReady: { name: "token2text_queue_ready", help: "1 if the queue can be used, else 0", labels: ["stream"] },
   queueMessages: { name: "token2text_queue_messages", help: "Bodies in the queue that are not settled, of all collectors together", labels: ["stream"] },
-  queueBytes: { name: "token2text_queue_bytes", help: "Their bytes", labels: ["stream"] },
+  queueBytes: { name: "token2text_queue_bytes", help: "Bytes in the stream", labels: ["stream"] },
   queueDead: { name: "token2text_queue_dead_letters", help: "Dead letters of the queue", labels: ["stream"] },
   info: { name: "token2text_info", help: "1, with the version", labels: ["version"] },
 };

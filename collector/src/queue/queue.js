@@ -18,7 +18,7 @@ import { makeConsumer, makeStream, namesOf } from "./streams.js";
 export async function openQueue(context, target) {
   const { url, options } = target;
   const isWorker = context.configuration.exports.length > 0;
-  const { stream, deadStream } = namesOf(options);
+  const { stream, consumer, deadStream } = namesOf(options);
   const connection = new Connection(target, async ({ manager }) => {
     await makeStream(manager, options);
     return isWorker ? makeConsumer(manager, options) : undefined;
@@ -28,22 +28,22 @@ export async function openQueue(context, target) {
   // What works takes its time to load, and is of no use to those who only receive.
   const worker = isWorker ? new (await import("./worker.js")).Worker(context, target, connection) : undefined;
 
-  /** What a stream holds; nothing if it is not there, or the server is away. @param {string} name */
-  const held = async (name) => {
-    try {
-      return (await connection.ask(({ manager }) => manager.streams.info(name))).state;
-    } catch {
-      return undefined;
-    }
-  };
+  /** What a stream or the consumer says of itself; nothing if it is not there, or the server is away. @template Info @param {(manager: import("@nats-io/jetstream").JetStreamManager) => Promise<Info>} of */
+  const asked = (of) => connection.ask(({ manager }) => of(manager)).catch(() => undefined);
   return {
     add: (body, contentType) => publisher.add(body, contentType),
     async health() {
-      const [waiting, dead] = await Promise.all([held(stream), held(deadStream)]);
+      const [{ state } = {}, waiting, dead] = await Promise.all([
+        asked(({ streams }) => streams.info(stream)),
+        asked(({ consumers }) => consumers.info(stream, consumer)),
+        asked(({ streams }) => streams.info(deadStream)),
+      ]);
+      // A server that was killed may still have bodies in the stream that workers have settled; the consumer knows.
+      const messages = waiting ? waiting.num_pending + waiting.num_ack_pending : state?.messages;
       const problem = connection.problem ?? publisher.problem;
       return {
         url, stream, ready: problem === undefined, ...(problem && { problem }),
-        messages: waiting?.messages, bytes: waiting?.bytes, deadLetters: dead?.messages,
+        messages, bytes: state?.bytes, deadLetters: dead?.state.messages,
       };
     },
     stop: async () => worker?.close(),

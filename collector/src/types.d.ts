@@ -274,10 +274,22 @@ export interface Store {
    * they more than `limit`. A position that this store has not reached is of another one: all traces have changed then.
    */
   changed(after: number, limit: number): Promise<{ traces: ChangedTrace[]; next: number }>;
-  /** Bodies after a position that hold spans of these traces, in order, as many as fit, at least one. */
-  ofTraces(traceIds: string[], after: number, bytes: number): Promise<StoredBody[]>;
+  /**
+   * The spans of these traces as requests of about 1 MiB in protocol buffers, in the order in which they came. A span that came twice is
+   * there once, as it came last.
+   *
+   * @throws {Refusal} 413: they have more than so many bytes.
+   */
+  spansOf(traceIds: string[], bytes: number): Promise<StoredSpans>;
   /** Ends when all that was asked for is answered. */
   close(): Promise<void>;
+}
+
+/** Spans that were read. `leftOut`: bodies in JSON that protocol buffers cannot hold. */
+export interface StoredSpans {
+  requests: Uint8Array[];
+  spans: number;
+  leftOut: { body: number; reason: string }[];
 }
 
 /** A trace of the store. `changed`: the id of its newest body; `bodies` and `bytes`: of those that hold spans of it. */

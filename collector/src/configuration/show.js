@@ -107,6 +107,7 @@ const USAGE = `token2text-collector: puts text next to token ids in LLM traces o
 Usage:
   token2text-collector --tokenizer T --relay BACKEND=LISTEN,URL [options]       between a program and its backend
   token2text-collector --tokenizer T --receive LISTEN --export BACKEND=URL ...  a receiver of OTLP
+  token2text-collector --tokenizer T --receive LISTEN --store FILE ...          one that keeps what it receives
   token2text-collector --receive LISTEN --queue nats://HOST:4222                one that puts into a queue
   token2text-collector --tokenizer T --queue nats://HOST:4222 --export ...      a worker that takes out of it
   token2text-collector dead-letters | retry | give-up STORE                     what exports refuse; each has --help

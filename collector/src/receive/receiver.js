@@ -5,6 +5,7 @@ import { JSON_TYPE, errorAnswer, successAnswer } from "./answers.js";
 import { passing } from "./passing.js";
 import { PATH } from "./path.js";
 import { createOnePort } from "./port.js";
+import { addReads } from "./reads.js";
 import { NO_GRPC, Refusal } from "./refusal.js";
 import { encodingOf, isGrpc, receive } from "./request.js";
 
@@ -41,8 +42,7 @@ export async function startReceiver(context, address) {
   app.addContentTypeParser("*", (_request, payload, done) => done(null, payload));
 
   app.addHook("onRequest", async (request) => {
-    const isTraces = request.method === "POST" && pathOf(request) === PATH;
-    metrics.received({ ...LISTENER, kind: isTraces ? "write" : "other" });
+    metrics.received({ ...LISTENER, kind: kindOf(request) });
   });
   let isClosing = false;
   app.addHook("onSend", async (_request, reply) => {
@@ -79,10 +79,13 @@ export async function startReceiver(context, address) {
     }
   });
 
+  const endReads = store && addReads(app, context, store);
+
   await app.listen(address);
   const { port } = /** @type {import("node:net").AddressInfo} */ (app.server.address());
   const close = async () => {
     isClosing = true;
+    endReads?.();
     await app.close();
     await taking.close();
   };
@@ -93,6 +96,13 @@ export async function startReceiver(context, address) {
 function refuse({ headers }, reply, status, message) {
   const { type, body } = errorAnswer(encodingOf(headers["content-type"]) ?? JSON_TYPE, status, message);
   return reply.code(status).type(type).send(body);
+}
+
+/** @param {Request} request */
+function kindOf(request) {
+  const path = pathOf(request);
+  if (request.method === "POST") return path === PATH ? "write" : "other";
+  return path === PATH || path.startsWith(`${PATH}/`) ? "read" : "other";
 }
 
 /** @param {Request} request */

@@ -53,9 +53,14 @@ export function spansInJson(body) {
   });
 }
 
+/** A field, in either spelling that readers of protocol buffers' JSON take. @param {any} message @param {string} field @returns {unknown} */
+export function member(message, field) {
+  return message?.[field] ?? message?.[field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)];
+}
+
 /** @param {any} message @param {string} field @returns {unknown[]} */
 function listOf(message, field) {
-  const list = message?.[field] ?? [];
+  const list = member(message, field) ?? [];
   if (!Array.isArray(list)) throw new Refusal(400, `${field} is not a list`);
   return list;
 }

@@ -1,6 +1,8 @@
 /** What keeps a store, in whatever thread: its file, its lock, its clock, and what is written into it together. */
+import { statfsSync } from "node:fs";
 import { Refusal } from "../receive/refusal.js";
 import { Bounds } from "./bounds.js";
+import { answerTo, readingAnswerTo, refusedBySqlite } from "./calls.js";
 import { createClock } from "./clock.js";
 import { contentsOf } from "./contents.js";
 import { lock } from "./lock.js";
@@ -8,8 +10,8 @@ import { openKept } from "./open.js";
 import { Tables } from "./tables.js";
 
 /** @typedef {import("./bounds.js").Limits & { file: string }} Options */
-/** What is asked for: `method` is one of Store's. @typedef {{ id: number, method: string, args: any[] }} Call */
-/** @typedef {{ id: number, value?: any, refused?: { statusCode: number, message: string } }} Answer */
+/** @typedef {import("./calls.js").Answer} Answer */
+/** `method`: one of Store's. @typedef {import("./calls.js").Call} Call */
 /** A transaction that is written; `added`: bodies. @typedef {{ answers: Answer[], added: number, pruned: import("./bounds.js").Pruned }} Written */
 
 const UNAVAILABLE = 503;
@@ -38,7 +40,10 @@ export class Keeper {
       throw error;
     }
     this.#tables = new Tables(this.#database);
-    this.#bounds = new Bounds(this.#tables, limits);
+    this.#bounds = new Bounds(this.#tables, limits, () => {
+      const { bavail, bsize } = statfsSync(file);
+      return bavail * bsize;
+    });
     this.#now = createClock(this.#tables.newest(), clocks);
     this.#bodies = this.#tables.count();
     this.#exports = limits.exports;
@@ -57,9 +62,7 @@ export class Keeper {
       this.#bodies += written.added - written.pruned.size - written.pruned.age;
       return written;
     } catch (error) {
-      const { code = "", message } = /** @type {{ code?: string, message: string }} */ (error);
-      if (!code.startsWith("SQLITE_")) throw error;
-      const refused = { statusCode: UNAVAILABLE, message: `the store cannot be written: ${message} (${code})` };
+      const refused = refusedBySqlite(error, "written");
       return { answers: calls.map(({ id }) => ({ id, refused })), added: 0, pruned: { size: 0, age: 0 } };
     }
   }
@@ -67,11 +70,12 @@ export class Keeper {
   /** @param {Call[]} calls @returns {Written} */
   #writeAll(calls) {
     const now = this.#now();
+    this.#bounds.measure();
     /** @type {Written} */
     const written = { answers: [], added: 0, pruned: { size: 0, age: 0 } };
     /** @type {Record<string, (...args: any[]) => unknown>} */
     const WRITES = {
-      add: (body, contentType) => this.#add(written, body, contentType),
+      add: (body, contentType) => this.#add(written, now, body, contentType),
       settle: (name, position, dead) => this.#tables.settle(name, position, dead, now),
       resolve: (id, dead) => this.#tables.resolve(id, dead, now),
       pruneOld: () => {
@@ -82,8 +86,8 @@ export class Keeper {
     return written;
   }
 
-  /** @param {Written} written @param {Uint8Array} given @param {string} contentType @returns {number} */
-  #add(written, given, contentType) {
+  /** @param {Written} written @param {number} now @param {Uint8Array} given @param {string} contentType @returns {number} */
+  #add(written, now, given, contentType) {
     const body = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
     const { spans, traces } = contentsOf(body, contentType);
     if (spans === 0) return 0;
@@ -91,16 +95,14 @@ export class Keeper {
     written.pruned.size += pruned;
     if (!isRoom) throw new Refusal(UNAVAILABLE, this.#bounds.fullInWords);
     written.added++;
-    return this.#tables.add({ at: this.#now(), contentType, spans, body, traces });
+    return this.#tables.add({ at: now, contentType, spans, body, traces });
   }
 
   /** @param {Call} call @returns {Answer} */
   read(call) {
     const tables = this.#tables;
-    return answerTo(call, {
+    return readingAnswerTo(call, {
       after: (position, bytes) => tables.after(position, bytes),
-      ofTraces: (traces, position, bytes) => tables.ofTraces(traces, position, bytes),
-      changed: (position, limit) => tables.changed(position, limit),
       position: (name) => tables.position(name),
       due: (name, limit) => tables.due(name, limit),
       facts: () => this.#facts(),
@@ -115,22 +117,12 @@ export class Keeper {
       const { at = now, ...much } = tables.behind(name);
       return [name, { ...much, seconds: (now - at) / 1000 }];
     });
-    const counts = { bytes: tables.bytes(), bodies: this.#bodies, last: tables.last() };
+    const counts = { bytes: tables.bytes().used, bodies: this.#bodies, last: tables.last() };
     return { ...counts, dead: tables.deadCounts(), positions: tables.positions(), behind: Object.fromEntries(behind) };
   }
 
   close() {
     this.#database.close();
     this.#free();
-  }
-}
-
-/** @param {Call} call @param {Record<string, (...args: any[]) => unknown>} methods @returns {Answer} */
-function answerTo({ id, method, args }, methods) {
-  try {
-    return { id, value: methods[method](...args) };
-  } catch (error) {
-    if (!(error instanceof Refusal)) throw error;
-    return { id, refused: { statusCode: error.statusCode, message: error.message } };
   }
 }

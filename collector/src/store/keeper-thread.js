@@ -1,14 +1,13 @@
 /**
- * The thread in which everything is asked of SQLite, so that no listener waits for a disk. All that has come while one
- * transaction was written is the next one: one wait for the disk, however many bodies.
+ * The thread in which all is written, so that no listener waits for a disk. What has come while one transaction was written is the next
+ * one: one wait for the disk, however many bodies.
  */
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { opening } from "./calls.js";
 import { Keeper } from "./keeper.js";
-import { StoreError } from "./store-error.js";
 
-/** @typedef {import("./keeper.js").Call} Call */
-/** What the thread says: that it is open or why not, or what it has done. @typedef {{ isOpen: true } | { unusable: { code: StoreError["code"], message: string } }} Opened */
-/** @typedef {Partial<import("./keeper.js").Written> & { answers: import("./keeper.js").Answer[], seconds?: number }} Done */
+/** @typedef {import("./calls.js").Call} Call */
+/** What it says; `seconds`: of the transaction. @typedef {{ answers: import("./calls.js").Answer[] } & Partial<import("./keeper.js").Written & { seconds: number }>} Said */
 
 const port = /** @type {import("node:worker_threads").MessagePort} */ (parentPort);
 const WRITES = ["add", "settle", "resolve"];
@@ -19,12 +18,7 @@ const OLD_MILLIS = 60_000;
 
 /** @type {import("./keeper.js").Options} */
 const options = workerData;
-try {
-  serve(new Keeper(options));
-} catch (error) {
-  if (!(error instanceof StoreError)) throw error;
-  port.postMessage({ unusable: { code: error.code, message: error.message } });
-}
+opening(port, () => serve(new Keeper(options)));
 
 /** @param {Keeper} keeper */
 function serve(keeper) {
@@ -52,7 +46,6 @@ function serve(keeper) {
       port.postMessage({ answers: [answer] }, buffersOf(answer.value));
     }
   });
-  port.postMessage({ isOpen: true });
 
   function close() {
     clearInterval(ageing);

@@ -221,7 +221,7 @@ test-collector: build tools-test fetch-tokenizers collector/node_modules/.packag
 	@scripts/venv.sh integration > /dev/null
 	@scripts/venv.sh trackio > /dev/null
 	@scripts/venv.sh otel > /dev/null
-	@scripts/install-tools.sh nginx
+	@scripts/install-tools.sh nginx nats-server
 	@scripts/venv.sh collector > /dev/null
 	@scripts/venv.sh write > /dev/null
 	@scripts/venv.sh prometheus > /dev/null

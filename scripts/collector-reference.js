@@ -5,6 +5,7 @@
  *   node scripts/collector-reference.js --check    fails if they are not what stands there
  */
 import { flagOf, keyOf, optionsOf, variableOf } from "../collector/src/configuration/options.js";
+import { QUEUE_NAMES } from "../collector/src/configuration/queue.js";
 import { defaultOf } from "../collector/src/configuration/show.js";
 import { BACKENDS, EXPORT_OPTIONS, exportNames } from "../collector/src/configuration/targets.js";
 import { COUNTERS, GAUGES, HISTOGRAMS } from "../collector/src/operations/metrics.js";
@@ -30,6 +31,7 @@ const exports = BACKENDS.map((backend) => {
 });
 
 writeTable("exports", tableOf(["backend", "names"], exports), FILE);
+writeTable("queue", `${QUEUE_NAMES.map(code).join(", ")}.\n`, FILE);
 writeTable("options", tableOf(["flag", "variable", "in the file", "what it does", "default"], options), FILE);
 writeTable("metrics", tableOf(["metric", "type", "labels", "what it counts"], metrics), FILE);
 

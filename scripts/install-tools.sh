@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Puts the command line tools of WebAssembly into .tools/, unless the machine has the very version already.
 #
-#   scripts/install-tools.sh [wasm-bindgen] [wasm-pack] [chromium] [firefox] [nginx]
+#   scripts/install-tools.sh [wasm-bindgen] [wasm-pack] [chromium] [firefox] [nginx] [nats-server]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -64,6 +64,11 @@ install_nginx() {
   install_packages "nginx" nginx-light
 }
 
+install_nats_server() {
+  command -v nats-server >/dev/null && return
+  install_packages "nats-server" nats-server
+}
+
 for tool in "$@"; do
   case $tool in
     wasm-bindgen) install_wasm_bindgen ;;
@@ -71,6 +76,7 @@ for tool in "$@"; do
     chromium) install_chromium ;;
     firefox) install_firefox ;;
     nginx) install_nginx ;;
+    nats-server) install_nats_server ;;
     *) echo "no such tool: $tool" >&2; exit 2 ;;
   esac
 done

@@ -59,7 +59,7 @@ async function runNamed(name, args) {
   const [{ COMMANDS }, { runCommand }] = await Promise.all([import("./commands/commands.js"), import("./commands/command.js")]);
   const command = COMMANDS.find((one) => one.name === name);
   if (!command) return undefined;
-  const { text, status } = runCommand(command, args);
+  const { text, status } = await runCommand(command, args);
   (status === 0 ? process.stdout : process.stderr).write(text);
   return status;
 }
@@ -126,11 +126,11 @@ function signalled() {
 }
 
 /** @param {Listener} listener @param {Configuration} configuration @param {import("pino").Logger} log */
-function announce({ name, address }, { relays, exports, store }, log) {
+function announce({ name, address }, { relays, exports, queue, store }, log) {
   const url = clientUrl(address);
   const what = name.replace(/^relay /, "");
   const relay = relays.find(({ backend, listen }) => what === backend && listen.host === address.host && [0, address.port].includes(listen.port));
-  const to = relay ? [relay.upstream.href.replace(/\/$/, "")] : what === "receive" ? exports.map(({ url }) => new URL(url).origin) : [];
+  const to = relay ? [relay.upstream.href.replace(/\/$/, "")] : what === "receive" ? (queue ? [queue.url] : exports.map(({ url }) => new URL(url).origin)) : [];
   const set = TO_SET[what]?.(url);
   const kept = what === "receive" && store.file !== undefined && { store: store.file };
   log.info({ listener: name, address: showAddress(address), ...kept, ...(to.length > 0 && { to: to.join(" ") }) }, set ? `listens; set ${set}` : "listens");

@@ -3,6 +3,7 @@ import { startAdmin } from "./operations/admin.js";
 import { createMetrics } from "./operations/metrics.js";
 import { createEnrichments } from "./enrichment/pool.js";
 import { startReceiver } from "./receive/receiver.js";
+import { openQueue } from "./queue/queue.js";
 import { startRelay } from "./relay/relay.js";
 import { exportName } from "./configuration/targets.js";
 import { startForwarding } from "./forwarding/forwarding.js";
@@ -22,10 +23,12 @@ export async function start(configuration, log) {
   const store = file === undefined ? undefined : await openStore({ file, ...bounds, exports: configuration.exports.map(exportName) }, { metrics, log });
   /** What is to be closed, in this order. @type {(() => Promise<unknown>)[]} */
   const closers = [async () => store?.close()];
+  /** @type {import("./types.js").Queue | undefined} */
+  let queue;
   /** @type {Listener[]} */
   const listeners = [];
   const close = async () => {
-    await Promise.all(listeners.map((listener) => listener.close()));
+    await Promise.all([...listeners.map((listener) => listener.close()), queue?.stop()]);
     for (const close of closers) await close();
   };
   try {
@@ -33,6 +36,10 @@ export async function start(configuration, log) {
     closers.unshift(() => enrichments.close());
     /** @type {import("./types.js").Context} */
     const context = { configuration, enrichments, metrics, log, store };
+    if (configuration.queue) {
+      context.queue = queue = await openQueue(context, configuration.queue);
+      closers.unshift(async () => queue?.close());
+    }
     for (const target of configuration.relays) listeners.push(await startRelay(context, target));
     if (configuration.receive) listeners.push(await startReceiver(context, configuration.receive));
     if (store && configuration.exports.length > 0) {

@@ -26,6 +26,30 @@ export interface ExportTarget {
   options: Record<string, unknown>;
 }
 
+/** A stream of NATS JetStream in which received bodies wait for those who export them. */
+export interface QueueTarget {
+  /** `nats:` or `tls:`, a host and a port. */
+  url: string;
+  options: {
+    /** Its name; other names are made of it. */
+    stream: string;
+    /** After so long without a word of its worker a body is given to another one. */
+    ackWaitMillis?: number;
+    /** Most bytes that wait; without it, what the server allows. */
+    maxBytes?: number;
+    /** How many servers of a cluster hold each body. */
+    replicas?: number;
+    user?: string;
+    password?: string;
+    token?: string;
+    /** Paths of files: credentials as `nsc` writes them; for TLS, authorities other than the usual, and what the client shows. */
+    creds?: string;
+    ca?: string;
+    cert?: string;
+    key?: string;
+  };
+}
+
 /** Everything that was asked for, checked, with defaults. */
 export interface Configuration {
   /** The first pattern that matches the model's name counts; `*` also takes spans without a model. Paths are absolute. */
@@ -47,6 +71,7 @@ export interface Configuration {
   viewer: boolean;
   receive?: Address;
   exports: ExportTarget[];
+  queue?: QueueTarget;
   /** Where what is received is kept, and acknowledged for; without a file it is not. */
   store: {
     file?: string;
@@ -130,6 +155,31 @@ export interface Enrichments {
   close(): Promise<void>;
 }
 
+/** Received bodies that wait on other machines, in NATS JetStream. */
+export interface Queue {
+  /**
+   * Resolves when the server has it; one without spans is not put in.
+   *
+   * @throws {Refusal} 400: it is no request of OTLP; 413: it is too large for the server; 503 with Retry-After: the queue is away or full.
+   */
+  add(body: Uint8Array, contentType: string): Promise<void>;
+  /** Whether it can be used, and what it holds, as far as that is known: bodies that are not settled, bytes in the stream, dead letters. */
+  health(): Promise<QueueHealth>;
+  /** Takes no more bodies out, waits for those under way, and gives back what takes too long. */
+  stop(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface QueueHealth {
+  url: string;
+  stream: string;
+  ready: boolean;
+  problem?: string;
+  messages?: number;
+  bytes?: number;
+  deadLetters?: number;
+}
+
 /** Counters for /metrics. Every method is cheap and never fails. */
 export interface Metrics {
   /** A request that has arrived. `kind`: `write` and `read` of traces; `other` is passed through. */
@@ -142,6 +192,10 @@ export interface Metrics {
   exported(labels: { backend: Backend; status: "success" | "retryable" | "failure" }, seconds: number): void;
   /** A request from the store that an export did not take, and that is sent again. */
   retried(labels: { export: string }): void;
+  /** A body that was to be put into the queue. */
+  queued(outcome: "stored" | "duplicate" | "refused"): void;
+  /** A body that was taken out of the queue. `again`: it was given back; `back`: it was given back at the end. */
+  settled(outcome: "exported" | "again" | "dead" | "back"): void;
   /** Bytes of bodies that are now held, or (less than 0) no more. */
   held(bytes: number): void;
   /** Bodies that one transaction of the store has stored, and how long it took. */
@@ -150,8 +204,8 @@ export interface Metrics {
   notStored(): void;
   /** Bodies that were pruned; `reason`: `size` or `age`. */
   pruned(reason: string, bodies: number): void;
-  /** The text of /metrics, with what the pool and the store say of themselves. */
-  text(health?: ReturnType<Enrichments["health"]>, facts?: StoreFacts): Promise<string>;
+  /** The text of /metrics, with what the pool, the store and the queue say of themselves. */
+  text(health?: ReturnType<Enrichments["health"]>, facts?: StoreFacts, queue?: QueueHealth): Promise<string>;
   contentType: string;
 }
 
@@ -256,6 +310,8 @@ export interface Context {
   log: import("pino").Logger;
   /** If one was asked for. */
   store?: Store;
+  /** Absent without --queue. */
+  queue?: Queue;
   /** If there are a store and exports. */
   forwarding?: Forwarding;
 }

@@ -74,7 +74,7 @@ describe("what is given", () => {
     "log-level": ["debug", (c) => c.logLevel, "debug"],
   };
   // These need a file or one another, and have tests of their own.
-  const APART = ["tokenizer", "tokenizer-config", "receive", "export", "store", "store-size", "store-age", "token-file"];
+  const APART = ["tokenizer", "tokenizer-config", "receive", "export", "store", "store-size", "store-age", "queue", "token-file"];
 
   test("a store, with and without exports; its path begins where it is named", async () => {
     const { store } = await configured([...GOOD, "--receive", "4318", "--store", "/traces.db"]);
@@ -117,6 +117,19 @@ describe("what is given", () => {
     assert.deepEqual(await of([], { TOKEN2TEXT_WORKERS: "" }), [5, ["in-file"], true], "an empty variable is none");
     const other = written(`${GOOD_FILE}workers: 8\n`, "other.yaml");
     assert.deepEqual((await of(["--config", other]))[0], 8);
+  });
+
+  test("a queue, in words and in a file; who only receives for it needs no tokenizer, who takes out of it no listener", async () => {
+    const text = `nats://nats.example,stream=rollouts,ack-wait=1m,replicas=3,user=u,password-env=PASSWORD,ca=${tokenizerFile}`;
+    const queue = { url: "nats://nats.example:4222", options: { stream: "rollouts", ackWaitMillis: 60_000, replicas: 3, user: "u", password: "p", ca: tokenizerFile } };
+    const env = { PASSWORD: "p" };
+    assert.deepEqual((await configured(["--receive", "4318", "--queue", text], env)).queue, queue);
+    const object = { url: "nats://nats.example:4222", stream: "rollouts", "ack-wait": "1m", replicas: 3, user: "u", "password-env": "PASSWORD", ca: tokenizerFile };
+    assert.deepEqual((await configured(["--receive", "4318", "--config", written(JSON.stringify({ queue: object }))], env)).queue, queue);
+    const { queue: plain, receive } = await configured(["-t", tokenizerFolder, "--export", "otlp=http://h", "--queue", "tls://h:1"]);
+    assert.deepEqual([plain, receive], [{ url: "tls://h:1", options: { stream: "token2text" } }, undefined]);
+    const { problems } = await load(["--export", "otlp=http://h", "--queue", "nats://h"], {});
+    assert.deepEqual(problems, ["--tokenizer: there is none; write --tokenizer tokenizer.json, or --tokenizer 'Qwen/*=FILE' for some models only"]);
   });
 
   test("a file of JSON, indented by tabs", async () => {
@@ -229,7 +242,7 @@ describe("what is said of a mistake", () => {
     "a variable that is not set": [["--receive", "1", "--export", "otlp=http://h,token-env=NOT_SET"], "--export: the variable NOT_SET is not set; set it, or name another"],
     "a secret twice": [["--receive", "1", "--export", "mlflow=http://h,token=a,token-file=package.json"], "--export: `token-file` says again what another name says; leave one of them out"],
     "an export to itself": [["--receive", "4318", "--export", "otlp=http://127.0.0.1:4318"], "--export: http://127.0.0.1:4318 is this collector itself; write the address of the backend"],
-    "receiving for nobody": [["--receive", "4318"], "--export: nothing takes what is received; write --export mlflow=http://host:5000,experiment=NAME, or another backend, or --store FILE"],
+    "receiving for nobody": [["--receive", "4318"], "--export: nothing takes what is received; write --export mlflow=http://host:5000,experiment=NAME, or another backend, or --store FILE, or --queue nats://host:4222"],
     "a store for nothing": [["--store", "traces.db"], "--store: nothing is received; write --receive 4318 too"],
     "a store in no folder": [["--receive", "4318", "--store", "/nowhere/traces.db"], "--store: there is no folder /nowhere; make it, or name another file"],
     "a store that is a folder": [["--receive", "4318", "--store", "/"], "--store: / is a folder; write the path of a file"],
@@ -239,6 +252,18 @@ describe("what is said of a mistake", () => {
       ["--receive", "4318", "--store", "traces.db", "--export", "mlflow=http://h,experiment=a", "--export", "mlflow=http://h/,experiment=a,token=b"],
       "--export: two exports go to the same place; with --store each needs one of its own",
     ],
+    "a queue that is none": [["--receive", "1", "--queue", "http://h"], "--queue: `http://h` is no address of a queue; write nats://HOST:PORT, such as nats://nats.example:4222, or tls:// for TLS"],
+    "a login in the address of a queue": [["--receive", "1", "--queue", "nats://me:pw@h"], "--queue: the address of a queue holds no name and password; write them as user=NAME,password-env=VARIABLE"],
+    "options of a queue": [
+      ["--receive", "1", "--queue", "nats://h,strem=a,ack-wait=5,stream=a.b,user=u"],
+      "--queue: a queue has no `strem`; it has stream, ack-wait, max-bytes, replicas, user, user-env, user-file, password, password-env, password-file, token, token-env, token-file, creds, ca, cert, key; did you mean `stream`?",
+      "--queue: `5` is not usable here; write a time with its unit, such as 10s, 500ms or 2m",
+      "--queue: `a.b` is not usable here; write a name of letters, digits, - and _",
+      "--queue: `user` is given without `password`; write both",
+    ],
+    "a secret of a queue twice": [["--receive", "1", "--queue", "nats://h,token=a,token-file=package.json"], "--queue: `token-file` says again what another name says; leave one of them out"],
+    "a queue for nobody": [["--queue", "nats://h"], "--queue: nothing is put into it and nothing taken out; write --receive 4318, or --export mlflow=http://host:5000, or both"],
+    "a queue and a store": [["--receive", "1", "--queue", "nats://h", "--store", "traces.db"], "--queue: bodies are kept in one place; leave out --queue or --store"],
     "exporting nothing": [["--export", "otlp=http://h"], "--export: nothing is received; write --receive 4318 too"],
     "tokenizers for the same": [["-t", tokenizerFile], "--tokenizer: several tokenizers for all models; tell them apart by a pattern on the model's name: 'Qwen/*=FILE'"],
     "a pattern twice": [["-t", `a=${tokenizerFile}`, "-t", `a=${tokenizerFile}`], "--tokenizer: the pattern a is given twice; leave one of them out"],
@@ -333,26 +358,27 @@ log-level: [info]
   });
 
   test("a secret is in no message", async () => {
-    const secrets = ["--token=hunter 2", "--export=otlp=ftp://me:hunter2@host", "--export=trackio=ftp://host?write_token=hunter2,project=p", "--relay=mlflow=1,http://me:hunter2@host"];
+    const secrets = ["--token=hunter 2", "--export=otlp=ftp://me:hunter2@host", "--export=trackio=ftp://host?write_token=hunter2,project=p", "--relay=mlflow=1,http://me:hunter2@host", "--queue=nats://me:hunter2@host"];
     const { problems } = await load([...GOOD, "--receive", "1", ...secrets], {});
-    assert.equal(problems.length, 4, problems.join("\n"));
+    assert.equal(problems.length, 5, problems.join("\n"));
     assert.doesNotMatch(problems.join(), /hunter/);
   });
 });
 
 describe("what is shown", () => {
   test("--check prints a file that gives the same configuration, with places and without secrets", async () => {
-    const args = [...GOOD, "--receive", "[::1]:4318", "--export", "mlflow=http://me:hunter2@host:5000,experiment=e,header.X-Key=hunter3", "--sample", "10%", "--drop-ids", "--max-body", "1000", "--cache", "none", "--token", "hunter4"];
+    const args = [...GOOD, "--receive", "[::1]:4318", "--export", "mlflow=http://me:hunter2@host:5000,experiment=e,header.X-Key=hunter3", "--sample", "10%", "--drop-ids", "--max-body", "1000", "--cache", "none", "--token", "hunter4", "--queue", "nats://nats.example,user=u,password=hunter5,ack-wait=5s"];
     const loaded = await load(args, { TOKEN2TEXT_WORKERS: "2" });
     const text = showConfiguration(loaded);
     assert.doesNotMatch(text, /hunter/);
     assert.match(text, /^sample: 0\.1 # --sample$/m);
     assert.match(text, /^workers: 2 # TOKEN2TEXT_WORKERS$/m);
     assert.match(text, /^enrich-timeout: 10s # default$/m);
-    const { exports: given, token, ...values } = parse(text);
+    const { exports: given, token, queue, ...values } = parse(text);
+    assert.deepEqual(queue, { url: "nats://nats.example:4222", stream: "token2text", "ack-wait": "5s", user: "(hidden)", password: "(hidden)" });
     assert.deepEqual(given, [{ backend: "mlflow", url: "http://me:hidden@host:5000", experiment: "e", "header.X-Key": "(hidden)" }]);
     assert.equal(token, "(hidden)");
-    const again = { ...values, token: "hunter4", exports: args.filter((arg) => arg.startsWith("mlflow=http://me")) };
+    const again = { ...values, token: "hunter4", queue: { ...queue, user: "u", password: "hunter5" }, exports: args.filter((arg) => arg.startsWith("mlflow=http://me")) };
     assert.deepEqual(await configured(["--config", written(JSON.stringify(again))]), loaded.configuration);
   });
 

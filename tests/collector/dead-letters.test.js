@@ -139,7 +139,7 @@ describe("commands", () => {
       [["dead-letters", "--help"], 0, /^token2text-collector dead-letters: lists .*\n\nUsage:\n[^]*--export NAME[^]*--json[^]*Exit status: 0 /],
       [["retry", "-h"], 0, /^token2text-collector retry: has dead letters tried again/],
       [["give-up", "--help"], 0, /--all[^]*cannot be undone/],
-      [["dead-letters"], 2, /name one file, that of --store\n.*--help/],
+      [["dead-letters"], 2, /name one file, that of --store, or one queue\n.*--help/],
       [["dead-letters", "a.db", "b.db"], 2, /name one file/],
       [["dead-letters", join(folder, "none.db")], 2, /none\.db: there is no such file/],
       [["dead-letters", foreign], 2, /no store/],
@@ -150,7 +150,7 @@ describe("commands", () => {
     ];
     for (const [[name, ...args], status, words] of CASES) {
       const command = COMMANDS.find((one) => one.name === name) ?? assert.fail(name);
-      const done = runCommand(command, args);
+      const done = await runCommand(command, args);
       assert.equal(done.status, status, args.join(" "));
       assert.match(done.text, words);
     }

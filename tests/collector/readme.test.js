@@ -65,7 +65,7 @@ test("its commands are good", async () => {
     const others = all.filter((args) => !isServing(args)).map((args) => args.split(" "));
     assert.deepEqual(others.map(([name]) => name), COMMANDS.map(({ name }) => name));
     for (const [index, [, file, ...more]] of others.entries()) {
-      assert.match(runCommand(COMMANDS[index], [join(folder, file), ...more]).text, /there is no such file/);
+      assert.match((await runCommand(COMMANDS[index], [join(folder, file), ...more])).text, /there is no such file/);
     }
     for (const args of inText) {
       const more = args.startsWith("--export") ? ["--receive", "1"] : [];

@@ -1,5 +1,8 @@
 /** What the commands for dead letters have in common: their arguments, their help, their mistakes. */
 import { parseArgs } from "node:util";
+import { queueAt } from "../configuration/queue.js";
+import { plainPlace } from "../configuration/place.js";
+import { giveUp, list, tryAgain } from "../forwarding/dead-letters.js";
 import { openBeside } from "../store/open.js";
 
 /** An option of a command. `placeholder` is empty for a switch. @typedef {{ placeholder: string, isList?: true, help: string }} CommandOption */
@@ -10,8 +13,20 @@ import { openBeside } from "../store/open.js";
  * @property {string} summary One line.
  * @property {string} details The rest of its help.
  * @property {Record<string, CommandOption>} options
- * @property {(database: import("better-sqlite3").Database, which: import("../forwarding/dead-letters.js").Which, values: Values) => Done} run
+ * @property {(letters: Letters, which: Which, values: Values) => Promise<Done>} run
  * @property {(values: Values) => string | undefined} [check] What is wrong with what was given.
+ */
+/** @typedef {import("../forwarding/dead-letters.js").Letter} Letter */
+/** @typedef {import("../forwarding/dead-letters.js").Which} Which */
+/** @template Value @typedef {Value | Promise<Value>} Now */
+/**
+ * The dead letters of a store or a queue.
+ *
+ * @typedef {object} Letters
+ * @property {(which: Which) => Now<Letter[]>} list The oldest first.
+ * @property {(which: Which) => Now<number>} tryAgain How many.
+ * @property {(which: Which) => Now<Letter[]>} giveUp Those that were given up.
+ * @property {() => unknown} close
  */
 /** What is printed, and the exit status. @typedef {{ text: string, status: number }} Done */
 
@@ -22,14 +37,17 @@ export const WHICH = {
   id: { placeholder: "N", isList: /** @type {const} */ (true), help: "only this one; may be repeated" },
 };
 
+/** What a queue's address begins with. */
+const QUEUE = /^(nats|tls):/i;
+
 /**
- * Runs a command on the file of a store, also beside the collector that keeps it.
+ * Runs a command on the file of a store, also beside the collector that keeps it, or on a queue.
  *
  * @param {Command} command
  * @param {string[]} args What follows its name.
- * @returns {Done} Status 0: done; 1: nothing is as asked for, or the store is busy; 2: wrong usage, or no store.
+ * @returns {Promise<Done>} Status 0: done; 1: nothing is as asked for, or the store is busy, or the queue away; 2: wrong usage, or no store.
  */
-export function runCommand(command, args) {
+export async function runCommand(command, args) {
   /** @type {Values & { help?: boolean }} */
   let values;
   /** @type {string[]} */
@@ -42,19 +60,41 @@ export function runCommand(command, args) {
   if (values.help) return { text: helpOf(command), status: 0 };
   const ids = (values.id ?? []).map(Number);
   const mistake =
-    files.length !== 1 ? "name one file, that of --store" : ids.some((id) => !Number.isSafeInteger(id) || id < 1) ? "an --id is a number of the list" : command.check?.(values);
+    files.length !== 1 ? "name one file, that of --store, or one queue" : ids.some((id) => !Number.isSafeInteger(id) || id < 1) ? "an --id is a number of the list" : command.check?.(values);
   if (mistake) return wrong(command, mistake);
   try {
-    const database = openBeside(files[0]);
+    const letters = await (QUEUE.test(files[0]) ? ofQueue(files[0]) : ofStore(files[0]));
     try {
-      return command.run(database, { export: values.export, ids: values.id && ids }, values);
+      return await command.run(letters, { export: values.export, ids: values.id && ids }, values);
     } finally {
-      database.close();
+      await letters.close();
     }
   } catch (error) {
-    const { code = "", message } = /** @type {NodeJS.ErrnoException} */ (error);
-    return code.startsWith("SQLITE_") ? { text: `${PROGRAM} ${command.name}: ${files[0]}: ${message}\n`, status: 1 } : wrong(command, message);
+    const { code = "", name, message } = /** @type {NodeJS.ErrnoException} */ (error);
+    const mayPass = code.startsWith("SQLITE_") || name === "Away";
+    return mayPass ? { text: `${PROGRAM} ${command.name}: ${name === "Away" ? "" : `${files[0]}: `}${message}\n`, status: 1 } : wrong(command, message);
   }
+}
+
+/** @param {string} file @returns {Letters} */
+function ofStore(file) {
+  const database = openBeside(file);
+  return {
+    list: (which) => list(database, which),
+    tryAgain: (which) => tryAgain(database, which),
+    giveUp: (which) => giveUp(database, which),
+    close: () => database.close(),
+  };
+}
+
+/** @param {string} text @returns {Promise<Letters>} */
+async function ofQueue(text) {
+  /** @type {string[]} */
+  const problems = [];
+  const target = queueAt(process.env).read(text, plainPlace("the queue", process.cwd(), problems));
+  if (problems.length > 0) throw new Error(problems.join("; "));
+  const { openLetters } = await import("../queue/letters.js");
+  return openLetters(/** @type {import("../types.js").QueueTarget} */ (target));
 }
 
 /** @param {Command} command @param {string[]} args @returns {{ values: any, positionals: string[] }} */
@@ -77,14 +117,15 @@ function helpOf({ name, summary, details, options }) {
   return `${PROGRAM} ${name}: ${summary}
 
 Usage:
-  ${PROGRAM} ${name} STORE ${Object.keys(options).length > 0 ? "[options]" : ""}
+  ${PROGRAM} ${name} STORE [options]
+  ${PROGRAM} ${name} nats://HOST:PORT[,NAME=VALUE] [options]
 
-STORE is the file of --store. The collector may run meanwhile.
+STORE is the file of --store; a queue is written as for --queue. The collector may run meanwhile.
 
 Options:
 ${lines.join("")}
 ${details}
-Exit status: 0 done; 1 there is nothing as asked for, or the store is busy; 2 wrong usage, or the file is no store.
+Exit status: 0 done; 1 there is nothing as asked for, the store is busy or the queue away; 2 wrong usage, or the file is no store.
 `;
 }
 

@@ -1,5 +1,4 @@
 /** `token2text-collector dead-letters`: what exports have refused for good, and why. */
-import { list } from "../forwarding/dead-letters.js";
 import { escaped } from "../operations/log.js";
 import { WHICH, counted } from "./command.js";
 
@@ -7,12 +6,12 @@ import { WHICH, counted } from "./command.js";
 export const deadLetters = {
   name: "dead-letters",
   summary: "lists what exports have refused for good, and why",
-  details: `A dead letter is a request that was received and stored, and that one export does not take. It stays in the store until it is tried
+  details: `A dead letter is a request that was received and stored, and that an export does not take. It stays where it is until it is tried
 again with success (token2text-collector retry) or given up (token2text-collector give-up).
 `,
   options: { ...WHICH, json: { placeholder: "", help: "as JSON: a list, with the ids of the traces" } },
-  run(database, which, { json }) {
-    const letters = list(database, which);
+  async run(dead, which, { json }) {
+    const letters = await dead.list(which);
     return { text: json ? `${JSON.stringify(letters, null, 2)}\n` : inWords(letters), status: 0 };
   },
 };

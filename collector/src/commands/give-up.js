@@ -1,5 +1,4 @@
 /** `token2text-collector give-up`: ends the waiting for exports that will never take something. */
-import { giveUp } from "../forwarding/dead-letters.js";
 import { WHICH, counted } from "./command.js";
 
 /** @type {import("./command.js").Command} */
@@ -14,8 +13,8 @@ export const giveUpLetters = {
     if (isNone) return "say which: --id N, --export NAME, or --all";
     return all && (name !== undefined || id !== undefined) ? "--all means all of them; leave --export and --id out" : undefined;
   },
-  run(database, which) {
-    const letters = giveUp(database, which);
+  async run(dead, which) {
+    const letters = await dead.giveUp(which);
     const spans = letters.reduce((sum, letter) => sum + letter.spans, 0);
     return { text: `${counted(letters.length)} with ${counted(spans, "span")} given up\n`, status: letters.length === 0 ? 1 : 0 };
   },

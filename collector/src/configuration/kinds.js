@@ -185,6 +185,9 @@ export const origin = word("ORIGIN", "an origin such as https://traces.example.o
   return isOrigin ? url.origin : undefined;
 });
 
+/** A name that may be a part of others. */
+export const name = word("NAME", "a name of letters, digits, - and _", (text) => (/^[\w-]{1,100}$/.test(text) ? text : undefined));
+
 /** What may stand in a header after `Bearer `. */
 export const secret = word(
   "TOKEN",

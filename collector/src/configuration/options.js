@@ -4,6 +4,7 @@
  * A flag is `--` and the name, a variable TOKEN2TEXT_ and the name in capitals. Defaults are in defaults.js.
  */
 import { address, age, bytes, choice, duration, file, folder, hostName, keptFile, origin, secret, secretFile, share, wholeNumber, yesOrNo } from "./kinds.js";
+import { queueAt } from "./queue.js";
 import { exportTo, relay } from "./targets.js";
 import { layout, tokenizer } from "./texts.js";
 
@@ -90,6 +91,10 @@ export const optionsOf = (env) => [
   {
     name: "store-age", kind: age, into: "store.ageMillis", group: "Receiver",
     help: "how long what is stored is kept at most, once every export has settled it",
+  },
+  {
+    name: "queue", kind: queueAt(env), into: "queue", group: "Receiver",
+    help: "a stream of NATS JetStream, as `nats://HOST:PORT,NAME=VALUE,...`: --receive puts into it what it takes, --export sends what it holds; in one process or in many",
   },
   {
     name: "sample", kind: share, into: "sample", group: "Work",

@@ -15,23 +15,33 @@ import { exportName } from "./targets.js";
 const RULES = [
   {
     option: "tokenizer",
-    isWrong: (_, given) => !given("tokenizer"),
+    isWrong: (_, given) => !given("tokenizer") && !(given("queue") && given("receive") && !given("export") && !given("relay")),
     message: "there is none; write --tokenizer tokenizer.json, or --tokenizer 'Qwen/*=FILE' for some models only",
   },
   {
     option: "relay",
-    isWrong: (_, given) => !given("relay") && !given("receive") && !given("export"),
+    isWrong: (_, given) => !given("relay") && !given("receive") && !given("export") && !given("queue"),
     message: "there is nothing to listen to; write --relay mlflow=5001,http://host:5000, or --receive 4318 with --export mlflow=http://host:5000",
   },
   {
     option: "export",
-    isWrong: (_, given) => given("receive") && !given("export") && !given("store"),
-    message: "nothing takes what is received; write --export mlflow=http://host:5000,experiment=NAME, or another backend, or --store FILE",
+    isWrong: (_, given) => given("receive") && !given("export") && !given("store") && !given("queue"),
+    message: "nothing takes what is received; write --export mlflow=http://host:5000,experiment=NAME, or another backend, or --store FILE, or --queue nats://host:4222",
   },
   {
     option: "export",
-    isWrong: (_, given) => given("export") && !given("receive"),
+    isWrong: (_, given) => given("export") && !given("receive") && !given("queue"),
     message: "nothing is received; write --receive 4318 too",
+  },
+  {
+    option: "queue",
+    isWrong: (_, given) => given("queue") && !given("receive") && !given("export"),
+    message: "nothing is put into it and nothing taken out; write --receive 4318, or --export mlflow=http://host:5000, or both",
+  },
+  {
+    option: "queue",
+    isWrong: (_, given) => given("queue") && given("store"),
+    message: "bodies are kept in one place; leave out --queue or --store",
   },
   {
     option: "store",
@@ -108,7 +118,7 @@ export function problemsIn(configuration, origins) {
 export function warningsIn(configuration) {
   const open = configuration.access.token !== undefined ? [] : listenersOf(configuration).filter(isOpen);
   return [
-    ...(configuration.tokenizers.some(({ pattern }) => pattern === "*") ? [] : [NO_MODEL]),
+    ...(configuration.tokenizers.length === 0 || configuration.tokenizers.some(({ pattern }) => pattern === "*") ? [] : [NO_MODEL]),
     ...open.map(({ option, address }) => `--${option}: whoever reaches ${showAddress(address)} may use it; set TOKEN2TEXT_TOKEN or --token-file`),
   ];
 }

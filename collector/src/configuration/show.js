@@ -3,6 +3,7 @@ import { stringify } from "yaml";
 import { DEFAULTS } from "./defaults.js";
 import { yesOrNo } from "./kinds.js";
 import { ACTIONS, flagOf, keyOf, valueOf, variableOf } from "./options.js";
+import { QUEUE_NAMES } from "./queue.js";
 import { BACKENDS, EXPORT_OPTIONS, exportNames } from "./targets.js";
 
 /** @typedef {import("./options.js").Option} Option */
@@ -92,13 +93,13 @@ function wrap(text, width) {
   return lines;
 }
 
-/** What may follow the URL of --export. */
+/** What may follow the URLs of --export and --queue. */
 function exportHelp() {
   const rows = BACKENDS.map((backend) => {
     const names = exportNames(backend).map((name) => (EXPORT_OPTIONS[backend][name]?.isNeeded ? `${name} (needed)` : name));
     return entry(`  ${backend}`, names.join(", "));
   });
-  return `Names for --export BACKEND=URL,NAME=VALUE,...; -env names a variable that holds the value, -file a file:\n${rows.join("")}`;
+  return `Names for --export BACKEND=URL,NAME=VALUE,... and --queue; -env names a variable that holds the value, -file a file:\n${rows.join("")}${entry("  --queue", QUEUE_NAMES.join(", "))}`;
 }
 
 const USAGE = `token2text-collector: puts text next to token ids in LLM traces on their way to MLflow, Trackio, Weave or OTLP
@@ -107,6 +108,8 @@ Usage:
   token2text-collector --tokenizer T --relay BACKEND=LISTEN,URL [options]       between a program and its backend
   token2text-collector --tokenizer T --receive LISTEN --export BACKEND=URL ...  a receiver of OTLP
   token2text-collector --tokenizer T --receive LISTEN --store FILE ...          one that keeps what it receives
+  token2text-collector --receive LISTEN --queue nats://HOST:4222                one that puts into a queue
+  token2text-collector --tokenizer T --queue nats://HOST:4222 --export ...      a worker that takes out of it
   token2text-collector dead-letters | retry | give-up STORE                     what exports refuse; each has --help
 
 Examples:

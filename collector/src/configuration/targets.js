@@ -210,8 +210,8 @@ export function exportNames(backend) {
   return WITH_HEADERS.includes(backend) ? [...names, "header.NAME", "header-env.NAME"] : names;
 }
 
-/** @param {string | undefined} from @param {unknown} raw @param {Place} place @param {NodeJS.ProcessEnv} env */
-function valueFrom(from, raw, place, env) {
+/** The value of a secret: as it stands there, or of a variable or a file that is named. @param {string | undefined} from @param {unknown} raw @param {Place} place @param {NodeJS.ProcessEnv} env */
+export function valueFrom(from, raw, place, env) {
   const text = scalar(raw, place, "a value");
   if (text === undefined || from === undefined) return text;
   if (from === "env") return env[text] || place.fail(`the variable ${text} is not set; set it, or name another`);
@@ -227,7 +227,7 @@ function refuseUnknown(more, known, place) {
 }
 
 /** @param {string} text @param {string} sign @returns {[string, string]} */
-function cutAt(text, sign) {
+export function cutAt(text, sign) {
   const at = text.indexOf(sign);
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }

@@ -12,8 +12,15 @@ import { Turns } from "./turns.js";
 /** @typedef {import("../types.js").Enrichment} Enrichment */
 /** @typedef {import("../types.js").EnrichmentRequest} EnrichmentRequest */
 
+/** Of a collector that decodes nothing, for what it receives goes into a queue. @type {import("../types.js").Enrichments} */
+const NONE = {
+  enrich: async () => undecoded("error", "there is no tokenizer"),
+  health: () => ({ ready: true, workers: 0, tokenizers: [] }),
+  close: async () => {},
+};
+
 /**
- * Loads the tokenizers and starts the threads.
+ * Loads the tokenizers and starts the threads; without a tokenizer there are none.
  *
  * @param {import("../types.js").Configuration} configuration
  * @param {import("pino").Logger} log
@@ -23,6 +30,7 @@ import { Turns } from "./turns.js";
  */
 export async function createEnrichments(configuration, log, workerFile = new URL("./worker.js", import.meta.url)) {
   const { limits, workers, enrichment, sample } = configuration;
+  if (configuration.tokenizers.length === 0) return NONE;
   const tokenizers = await openTokenizers(configuration, log);
   const bodies = { limits, enrichment, sample, knownTraces: emptyTable() };
   const how = { file: workerFile, workers, bodies, log };

@@ -5,7 +5,7 @@
  * @typedef {object} Letter
  * @property {number} id
  * @property {string} export Which one has refused it.
- * @property {number} body Its number in the store.
+ * @property {number} [body] Its number in the store.
  * @property {number} spans
  * @property {number} bytes
  * @property {string[]} traces

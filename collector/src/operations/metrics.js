@@ -22,6 +22,8 @@ export const COUNTERS = {
   ids: { name: "token2text_ids_total", help: "Token ids in fields", labels: ["listener"] },
   unknownIds: { name: "token2text_unknown_ids_total", help: "Token ids that the tokenizer does not know", labels: ["listener"] },
   leftOut: { name: "token2text_left_out_total", help: "Spans, calls and entries of no sample that is in: undecoded by relays, not exported by the receiver", labels: ["listener"] },
+  queued: { name: "token2text_queued_total", help: "Bodies to be put into the queue; outcome: stored, duplicate (it was there), refused", labels: ["outcome"] },
+  settled: { name: "token2text_settled_total", help: "Bodies taken out of the queue; outcome: exported, again (given back, to come later), dead (a dead letter), back (given back at the end)", labels: ["outcome"] },
   exports: { name: "token2text_exports_total", help: "Exports that ended; status: success, retryable, failure", labels: ["backend", "status"] },
   stored: { name: "token2text_stored_bodies_total", help: "Bodies that were stored", labels: [] },
   notStored: { name: "token2text_not_stored_total", help: "Bodies that the store had no room for: their senders were told to try again later", labels: [] },
@@ -50,6 +52,10 @@ export const GAUGES = {
   behindSeconds: { name: "token2text_export_behind_seconds", help: "The age of the oldest of them", labels: ["export"] },
   dead: { name: "token2text_dead_letters", help: "Stored bodies that an export has refused for good", labels: ["export"] },
   refusing: { name: "token2text_store_refusing", help: "1 if the store has no room, else 0", labels: [] },
+  queueReady: { name: "token2text_queue_ready", help: "1 if the queue can be used, else 0", labels: ["stream"] },
+  queueMessages: { name: "token2text_queue_messages", help: "Bodies in the queue that are not settled, of all collectors together", labels: ["stream"] },
+  queueBytes: { name: "token2text_queue_bytes", help: "Bytes in the stream", labels: ["stream"] },
+  queueDead: { name: "token2text_queue_dead_letters", help: "Dead letters of the queue", labels: ["stream"] },
   info: { name: "token2text_info", help: "1, with the version", labels: ["version"] },
 };
 
@@ -95,6 +101,8 @@ export function createMetrics() {
       histograms.exportSeconds.observe({ backend }, seconds);
     },
     retried: ({ export: name }) => counters.retries.inc({ export: name }),
+    queued: (outcome) => counters.queued.inc({ outcome }),
+    settled: (outcome) => counters.settled.inc({ outcome }),
     held: (bytes) => gauges.held.inc(bytes),
     stored(bodies, seconds) {
       counters.stored.inc(bodies);
@@ -102,7 +110,7 @@ export function createMetrics() {
     },
     notStored: () => counters.notStored.inc(),
     pruned: (reason, bodies) => counters.pruned.inc({ reason }, bodies),
-    text(health, facts) {
+    text(health, facts, queue) {
       if (health) {
         gauges.ready.set(health.ready ? 1 : 0);
         gauges.workers.set(health.workers);
@@ -119,6 +127,15 @@ export function createMetrics() {
         }
         gauges.dead.reset();
         for (const [name, dead] of Object.entries(facts.dead)) gauges.dead.set({ export: name }, dead);
+      }
+      if (queue) {
+        const { stream, ready, messages, bytes, deadLetters } = queue;
+        gauges.queueReady.set({ stream }, ready ? 1 : 0);
+        // What is not known now has no value.
+        for (const [gauge, value] of /** @type {const} */ ([["queueMessages", messages], ["queueBytes", bytes], ["queueDead", deadLetters]])) {
+          if (value === undefined) gauges[gauge].remove({ stream });
+          else gauges[gauge].set({ stream }, value);
+        }
       }
       return registry.metrics();
     },

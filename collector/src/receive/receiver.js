@@ -33,8 +33,9 @@ const OTHER_SIGNALS = ["/v1/metrics", "/v1/logs"];
  * @returns {Promise<import("../types.js").Listener>}
  */
 export async function startReceiver(context, address) {
-  const { configuration, metrics, log, store } = context;
-  const taking = store ? keeping(store) : passing(context);
+  const { configuration, metrics, log, store, queue } = context;
+  const keeper = store ?? queue;
+  const taking = keeper ? keeping(keeper) : passing(context);
   const app = Fastify({ logger: false, serverFactory: createOnePort });
   // Bodies are read by the handler, within limits of its own.
   app.removeAllContentTypeParsers();
@@ -109,11 +110,16 @@ function pathOf({ url }) {
   return url.split("?", 1)[0];
 }
 
-/** The way of a body with a store: answered for when it is on the disk. @param {import("../types.js").Store} store @returns {Taking} */
-export function keeping(store) {
+/**
+ * The way of a body with a store or a queue: answered for when it is there.
+ *
+ * @param {{ add: (body: Uint8Array, contentType: string, moves: boolean) => Promise<unknown> }} keeper
+ * @returns {Taking}
+ */
+export function keeping(keeper) {
   return {
     async take(body, contentType) {
-      if (body.length > 0) await store.add(body, contentType, true);
+      if (body.length > 0) await keeper.add(body, contentType, true);
       return undefined;
     },
     close: async () => {},

@@ -53,7 +53,7 @@ tests/viewer/node_modules/.package-lock.json: tests/viewer/package.json tests/vi
 	npm ci --prefix tests/viewer
 	@touch $@
 
-.PHONY: tools-build tools-test tools-packaging tools-viewer
+.PHONY: tools-build tools-test tools-packaging tools-viewer tools-collector
 tools-build: | prerequisites
 	@scripts/install-tools.sh wasm-bindgen
 
@@ -65,6 +65,16 @@ tools-packaging: tests/packaging/node_modules/.package-lock.json | prerequisites
 
 tools-viewer: tests/viewer/node_modules/.package-lock.json | prerequisites
 	@scripts/install-tools.sh chromium firefox
+
+tools-collector: collector/node_modules/.package-lock.json tests/collector/node_modules/.package-lock.json | prerequisites
+	@scripts/install-tools.sh nginx nats-server
+
+# The environments of Python that tests need, by their names in scripts/venv.sh.
+OF_INTEGRATION := integration trackio otel
+OF_COLLECTOR := $(OF_INTEGRATION) collector write prometheus
+OF_VIEWER := integration trackio
+# $(call environments,names): makes them.
+environments = @for name in $(1); do scripts/venv.sh $$name > /dev/null; done
 
 # ---- building
 
@@ -110,10 +120,10 @@ fetch-tokenizers: | prerequisites-test ## fetch the real tokenizers that tests c
 
 # ---- testing
 
-# Optimising WebAssembly keeps one core busy: the Rust tests have the other one meanwhile.
+# Optimising WebAssembly and installing keep one core busy: the Rust tests have the other one meanwhile.
 .PHONY: test
 test: prerequisites prerequisites-test ## everything below, setting up what it needs
-	@$(MAKE) -j2 --output-sync=line test-rust build
+	@$(MAKE) -j2 --output-sync=line test-rust prepared
 	@$(MAKE) test-wasm-node
 	@$(MAKE) test-wasm-chrome
 	@$(MAKE) size
@@ -124,6 +134,16 @@ test: prerequisites prerequisites-test ## everything below, setting up what it n
 	@$(MAKE) IS_BUILT=yes test-collector
 	@$(MAKE) IS_BUILT=yes test-viewer
 	@echo "ok: everything"
+
+# The package, and what its tests need.
+.PHONY: prepared
+prepared:
+	@$(MAKE) build
+	@$(MAKE) environments
+
+.PHONY: environments
+environments: tools-test tools-packaging tools-viewer tools-collector ## what the tests of the package need besides it: tools, clients, servers
+	$(call environments,$(OF_COLLECTOR))
 
 .PHONY: test-rust
 test-rust: ## formatting, clippy, native tests, documentation, the crate's package
@@ -210,28 +230,19 @@ test-packaging: build tools-packaging ## the packed package in every runtime, bu
 
 .PHONY: test-integration
 test-integration: build tools-test fetch-tokenizers ## exporters and readers against real servers, one after the other
-	@scripts/venv.sh integration > /dev/null
-	@scripts/venv.sh trackio > /dev/null
-	@scripts/venv.sh otel > /dev/null
+	$(call environments,$(OF_INTEGRATION))
 	node tests/integration/run.js
 	$(call done,integration tests)
 
 .PHONY: test-collector
-test-collector: build tools-test fetch-tokenizers collector/node_modules/.package-lock.json tests/collector/node_modules/.package-lock.json ## the collector with real clients and real servers
-	@scripts/venv.sh integration > /dev/null
-	@scripts/venv.sh trackio > /dev/null
-	@scripts/venv.sh otel > /dev/null
-	@scripts/install-tools.sh nginx nats-server
-	@scripts/venv.sh collector > /dev/null
-	@scripts/venv.sh write > /dev/null
-	@scripts/venv.sh prometheus > /dev/null
+test-collector: build tools-test tools-collector fetch-tokenizers ## the collector with real clients and real servers
+	$(call environments,$(OF_COLLECTOR))
 	node tests/collector/run.js
 	$(call done,collector tests)
 
 .PHONY: test-viewer
-test-viewer: build tools-viewer fetch-tokenizers ## the viewer in Chromium and Firefox, in frameworks, and beside real servers
-	@scripts/venv.sh integration > /dev/null
-	@scripts/venv.sh trackio > /dev/null
+test-viewer: build tools-viewer collector/node_modules/.package-lock.json fetch-tokenizers ## the viewer in Chromium and Firefox, in frameworks, and beside real servers
+	$(call environments,$(OF_VIEWER))
 	node tests/viewer/run.js
 	$(call done,viewer tests)
 

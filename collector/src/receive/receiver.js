@@ -113,7 +113,7 @@ function pathOf({ url }) {
 /**
  * The way of a body with a store or a queue: answered for when it is there.
  *
- * @param {{ add: (body: Uint8Array, contentType: string, moves: boolean) => Promise<unknown> }} keeper
+ * @param {{ add: (body: Uint8Array, contentType: string, isGiven: boolean) => Promise<unknown> }} keeper
  * @returns {Taking}
  */
 export function keeping(keeper) {

@@ -53,6 +53,36 @@ export const viewerStyles = css`
     overflow: hidden;
     text-overflow: ellipsis;
   }
+  button.live {
+    min-height: 26px;
+    padding: 0 8px;
+    border-radius: 13px;
+    font-size: var(--t2t-size-small);
+    color: var(--t2t-ink-soft);
+  }
+  .live i {
+    width: 8px;
+    height: 8px;
+    border-radius: 4px;
+    background: var(--t2t-border-strong);
+  }
+  .live.on i {
+    background: var(--t2t-accent);
+    animation: breath 2.4s ease-in-out infinite;
+  }
+  .live.lost {
+    border-color: color-mix(in srgb, var(--t2t-warning) 50%, transparent);
+    background: var(--t2t-warning-bg);
+    color: var(--t2t-warning-ink);
+  }
+  .live.lost i {
+    background: var(--t2t-warning);
+  }
+  @keyframes breath {
+    50% {
+      opacity: 0.35;
+    }
+  }
   button.problems {
     border-color: color-mix(in srgb, var(--t2t-warning) 50%, transparent);
     background: var(--t2t-warning-bg);
@@ -86,6 +116,18 @@ export const viewerStyles = css`
   .loads .name {
     flex: 1;
     min-width: 0;
+  }
+  .loads .followed .name {
+    flex: 0 1 auto;
+    font-weight: 600;
+  }
+  .loads .says {
+    flex: 1 1 200px;
+    min-width: 0;
+    overflow-wrap: anywhere;
+  }
+  .loads .followed.lost {
+    color: var(--t2t-warning-ink);
   }
   .loads .faint {
     font-size: var(--t2t-size-small);

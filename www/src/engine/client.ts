@@ -48,6 +48,7 @@ export function connectEngine(): Engine & { dispose(): void } {
       return client.open(options.add === true, { open: (engine, told) => engine.openTraces(sources, options, proxy(told)), listener }) as ReturnType<Engine["openTraces"]>;
     },
     openSpans: (spans, listener) => client.open(false, { open: (engine, told) => engine.openSpans(spans, proxy(told)), listener }) as ReturnType<Engine["openSpans"]>,
+    follow: (isActive) => client.follow(isActive),
     cancel: (what) => client.cancel(what),
     checkAll: (onRows) => job("check", (engine) => engine.checkAll(proxy(onRows))),
     rollout: (at) => again((engine) => engine.rollout(at)),
@@ -66,6 +67,7 @@ class Client {
   #restored: Promise<void> = Promise.resolve();
   #tokenizers = new Map<string, Loading>();
   #openings: Opening[] = [];
+  #isFollowing = true;
   /** Whose worker had to be ended. */
   #stopped = new Set<JobName>();
 
@@ -114,6 +116,11 @@ class Client {
     }
   }
 
+  async follow(isActive: boolean): Promise<void> {
+    this.#isFollowing = isActive;
+    await this.#running?.engine.follow(isActive);
+  }
+
   async cancel(what: JobName): Promise<void> {
     const running = this.#running;
     if (!running) return;
@@ -157,6 +164,7 @@ class Client {
     const [tokenizers, openings] = [[...this.#tokenizers.values()], this.#openings];
     this.#openings = [];
     try {
+      await this.#ask((engine) => engine.follow(this.#isFollowing));
       for (const { source, options } of tokenizers) await this.#ask((engine) => engine.loadTokenizer(source, { ...options, keep: false }, proxy(() => {})));
       for (const opening of openings) {
         await this.#ask((engine) => opening.open(engine, opening.listener));

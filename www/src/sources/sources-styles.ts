@@ -140,6 +140,16 @@ export const sourcesStyles = css`
   .line button {
     flex: none;
   }
+  .followed {
+    flex-wrap: wrap;
+    font-size: var(--t2t-size-small);
+  }
+  .followed .says {
+    flex: 1 1 200px;
+  }
+  .followed.lost .says {
+    color: var(--t2t-warning-ink);
+  }
   .small {
     min-height: 22px;
     padding: 0 6px;

@@ -80,7 +80,7 @@ async function serve(configuration, log, stop) {
     collector = await Promise.race([starting, stop]);
   } catch (error) {
     process.stderr.write(`${NAME}: ${inWords(error)}\n`);
-    return isAboutAddress(error) ? 1 : 2;
+    return mayPass(error) ? 1 : 2;
   }
   if (typeof collector === "string") return 0;
   for (const listener of collector.listeners) announce(listener, configuration, log);
@@ -111,16 +111,22 @@ function signalled() {
 }
 
 /** @param {Listener} listener @param {Configuration} configuration @param {import("pino").Logger} log */
-function announce({ name, address }, { relays, exports }, log) {
+function announce({ name, address }, { relays, exports, store }, log) {
   const url = clientUrl(address);
   const what = name.replace(/^relay /, "");
   const relay = relays.find(({ backend, listen }) => what === backend && listen.host === address.host && [0, address.port].includes(listen.port));
   const to = relay ? [relay.upstream.href.replace(/\/$/, "")] : what === "receive" ? exports.map(({ url }) => new URL(url).origin) : [];
   const set = TO_SET[what]?.(url);
-  log.info({ listener: name, address: showAddress(address), ...(to.length > 0 && { to: to.join(" ") }) }, set ? `listens; set ${set}` : "listens");
+  const kept = what === "receive" && store.file !== undefined && { store: store.file };
+  log.info({ listener: name, address: showAddress(address), ...kept, ...(to.length > 0 && { to: to.join(" ") }) }, set ? `listens; set ${set}` : "listens");
 }
 
 /** Whether it may be well the next time: all else that keeps it from starting was given so. @param {unknown} error */
+function mayPass(error) {
+  return isAboutAddress(error) || /** @type {{ code?: string }} */ (error).code === "store_locked";
+}
+
+/** @param {unknown} error */
 function isAboutAddress(error) {
   return ["listen", "getaddrinfo"].includes(/** @type {NodeJS.ErrnoException} */ (error).syscall ?? "");
 }

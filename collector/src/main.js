@@ -4,6 +4,8 @@ import { createMetrics } from "./operations/metrics.js";
 import { createEnrichments } from "./enrichment/pool.js";
 import { startReceiver } from "./receive/receiver.js";
 import { startRelay } from "./relay/relay.js";
+import { exportName } from "./configuration/targets.js";
+import { openStore } from "./store/store.js";
 
 /** @typedef {import("./types.js").Configuration} Configuration */
 /** @typedef {import("./types.js").Listener} Listener */
@@ -15,15 +17,20 @@ import { startRelay } from "./relay/relay.js";
  */
 export async function start(configuration, log) {
   const metrics = createMetrics();
-  const enrichments = await createEnrichments(configuration, log);
-  const context = { configuration, enrichments, metrics, log };
+  const { file, ...bounds } = configuration.store;
+  const store = file === undefined ? undefined : await openStore({ file, ...bounds, exports: configuration.exports.map(exportName) }, { metrics, log });
+  /** What is to be closed, in this order. @type {(() => Promise<unknown>)[]} */
+  const closers = [async () => store?.close()];
   /** @type {Listener[]} */
   const listeners = [];
   const close = async () => {
     await Promise.all(listeners.map((listener) => listener.close()));
-    await enrichments.close();
+    for (const close of closers) await close();
   };
   try {
+    const enrichments = await createEnrichments(configuration, log);
+    closers.unshift(() => enrichments.close());
+    const context = { configuration, enrichments, metrics, log, store };
     for (const target of configuration.relays) listeners.push(await startRelay(context, target));
     if (configuration.receive) listeners.push(await startReceiver(context, configuration.receive));
     if (configuration.admin) listeners.push(await startAdmin(context, configuration.admin, listeners));

@@ -47,6 +47,14 @@ export interface Configuration {
   viewer: boolean;
   receive?: Address;
   exports: ExportTarget[];
+  /** Where what is received is kept, and acknowledged for; without a file it is not. */
+  store: {
+    file?: string;
+    /** Most bytes that are in use in the file. */
+    bytes: number;
+    /** Older bodies are pruned once every export has settled them. */
+    ageMillis?: number;
+  };
   /** The share of samples that are decoded by relays and exported after receiving: above 0, at most 1. */
   sample: number;
   /** Threads. */
@@ -134,9 +142,105 @@ export interface Metrics {
   exported(labels: { backend: Backend; status: "success" | "retryable" | "failure" }, seconds: number): void;
   /** Bytes of bodies that are now held, or (less than 0) no more. */
   held(bytes: number): void;
-  /** The text of /metrics, with what the pool says of itself. */
-  text(health?: ReturnType<Enrichments["health"]>): Promise<string>;
+  /** Bodies that one transaction of the store has stored, and how long it took. */
+  stored(bodies: number, seconds: number): void;
+  /** A body that the store had no room for. */
+  notStored(): void;
+  /** Bodies that were pruned; `reason`: `size` or `age`. */
+  pruned(reason: string, bodies: number): void;
+  /** The text of /metrics, with what the pool and the store say of themselves. */
+  text(health?: ReturnType<Enrichments["health"]>, facts?: StoreFacts): Promise<string>;
   contentType: string;
+}
+
+/** A body as it came, decompressed. */
+export interface StoredBody {
+  /** The position: greater than that of every body that was stored before. */
+  id: number;
+  contentType: string;
+  body: Uint8Array;
+  /** Milliseconds since 1970. */
+  at: number;
+  spans: number;
+}
+
+/** A body that an export cannot take, and why. */
+export interface DeadLetter {
+  /** The name of the export (`exportName`). */
+  export: string;
+  /** The id of the body. */
+  body: number;
+  attempts: number;
+  /** Of HTTP. */
+  status?: number;
+  reason: string;
+}
+
+/** How a store stands. */
+export interface StoreFacts {
+  /** In use in the file. */
+  bytes: number;
+  bodies: number;
+  /** The newest id that was given. */
+  last: number;
+  /** How many dead letters each export has. */
+  dead: Record<string, number>;
+  positions: Record<string, number>;
+  /** Why it takes nothing now. */
+  refusing?: string;
+}
+
+/** What was received, kept in a file. */
+export interface Store {
+  /**
+   * Resolves when the body is on the disk: with its id, or 0 for one without spans, which is not stored.
+   *
+   * @throws {Refusal} 400: it is no request of OTLP; 503 with Retry-After: there is no room.
+   */
+  add(body: Uint8Array, contentType: string): Promise<number>;
+  /** Bodies after a position, in order, as many as fit into so many bytes, at least one. */
+  after(position: number, bytes: number): Promise<StoredBody[]>;
+  /** Calls after each transaction that has added something. Gives the function that ends it. */
+  onAdded(listener: () => void): () => void;
+  /** Where an export stands: 0 for a new one, which catches up on all there is. */
+  position(exportName: string): Promise<number>;
+  /** All bodies up to the position are settled for that export; these could not be delivered, and why. Both or neither is written. */
+  settle(exportName: string, position: number, dead: DeadLetter[]): Promise<void>;
+  /** Dead letters that are to be tried again, with their bodies. */
+  due(exportName: string, limit: number): Promise<(DeadLetter & { id: number; stored: StoredBody })[]>;
+  /** What became of one that was tried again: it is gone, or dead once more. */
+  resolve(id: number, dead?: DeadLetter): Promise<void>;
+  facts(): Promise<StoreFacts>;
+  /**
+   * Traces that changed after a position, by their newest body; `next` is the position to go on from. A body's traces come together, be
+   * they more than `limit`. A position that this store has not reached is of another one: all traces have changed then.
+   */
+  changed(after: number, limit: number): Promise<{ traces: ChangedTrace[]; next: number }>;
+  /**
+   * The spans of these traces as requests of about 1 MiB in protocol buffers, in the order in which they came. A span that came twice is
+   * there once, as it came last.
+   *
+   * @throws {Refusal} 413: they have more than so many bytes.
+   */
+  spansOf(traceIds: string[], bytes: number): Promise<StoredSpans>;
+  /** Ends when all that was asked for is answered. */
+  close(): Promise<void>;
+}
+
+/** Spans that were read. `leftOut`: bodies in JSON that protocol buffers cannot hold. */
+export interface StoredSpans {
+  requests: Uint8Array[];
+  spans: number;
+  leftOut: { body: number; reason: string }[];
+}
+
+/** A trace of the store. `changed`: the id of its newest body; `bodies` and `bytes`: of those that hold spans of it. */
+export interface ChangedTrace {
+  /** Hexadecimal. */
+  traceId: string;
+  bodies: number;
+  bytes: number;
+  changed: number;
 }
 
 /** What a part that listens is given. */
@@ -145,6 +249,8 @@ export interface Context {
   enrichments: Enrichments;
   metrics: Metrics;
   log: import("pino").Logger;
+  /** If one was asked for. */
+  store?: Store;
 }
 
 /** A part that listens. */

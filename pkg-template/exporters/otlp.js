@@ -2,6 +2,7 @@
 export { Token2TextError } from "../errors.js";
 export { withRetry } from "./http.js";
 export { OtlpExporter } from "./otlp-exporter.js";
+export { toProtobuf } from "./otlp-json.js";
 export { preset } from "./otlp-presets.js";
 
 /** @typedef {import("./otlp-exporter.js").OtlpOptions} OtlpOptions */

@@ -74,7 +74,14 @@ describe("what is given", () => {
     "log-level": ["debug", (c) => c.logLevel, "debug"],
   };
   // These need a file or one another, and have tests of their own.
-  const APART = ["tokenizer", "tokenizer-config", "receive", "export", "token-file"];
+  const APART = ["tokenizer", "tokenizer-config", "receive", "export", "store", "store-size", "store-age", "token-file"];
+
+  test("a store, with and without exports; its path begins where it is named", async () => {
+    const { store } = await configured([...GOOD, "--receive", "4318", "--store", "/traces.db"]);
+    assert.deepEqual(store, { file: "/traces.db", bytes: 8 * 2 ** 30 });
+    const more = await configured(["--config", written("tokenizers: TOKENIZER\nreceive: 4318\nstore: traces.db\nstore-size: 500MB\nstore-age: 1.5d\nexports: otlp=http://host\n".replace("TOKENIZER", tokenizerFile))]);
+    assert.deepEqual(more.store, { file: join(folder, "traces.db"), bytes: 500_000_000, ageMillis: 129_600_000 });
+  });
 
   test("every option is in the cases", () => {
     assert.deepEqual([...Object.keys(CASES), ...APART].sort(), optionsOf({}).map(({ name }) => name).sort());
@@ -222,7 +229,16 @@ describe("what is said of a mistake", () => {
     "a variable that is not set": [["--receive", "1", "--export", "otlp=http://h,token-env=NOT_SET"], "--export: the variable NOT_SET is not set; set it, or name another"],
     "a secret twice": [["--receive", "1", "--export", "mlflow=http://h,token=a,token-file=package.json"], "--export: `token-file` says again what another name says; leave one of them out"],
     "an export to itself": [["--receive", "4318", "--export", "otlp=http://127.0.0.1:4318"], "--export: http://127.0.0.1:4318 is this collector itself; write the address of the backend"],
-    "receiving for nobody": [["--receive", "4318"], "--export: nothing takes what is received; write --export mlflow=http://host:5000,experiment=NAME, or another backend"],
+    "receiving for nobody": [["--receive", "4318"], "--export: nothing takes what is received; write --export mlflow=http://host:5000,experiment=NAME, or another backend, or --store FILE"],
+    "a store for nothing": [["--store", "traces.db"], "--store: nothing is received; write --receive 4318 too"],
+    "a store in no folder": [["--receive", "4318", "--store", "/nowhere/traces.db"], "--store: there is no folder /nowhere; make it, or name another file"],
+    "a store that is a folder": [["--receive", "4318", "--store", "/"], "--store: / is a folder; write the path of a file"],
+    "bounds of no store": [["--store-size", "1GiB", "--store-age", "7d"], "--store-size: there is no store; write --store FILE too", "--store-age: there is no store; write --store FILE too"],
+    "an age without a unit": [["--receive", "4318", "--store", "traces.db", "--store-age", "7"], "--store-age: `7` is not usable here; write a time with its unit, such as 12h or 7d"],
+    "exports to one place, with a store": [
+      ["--receive", "4318", "--store", "traces.db", "--export", "mlflow=http://h,experiment=a", "--export", "mlflow=http://h/,experiment=a,token=b"],
+      "--export: two exports go to the same place; with --store each needs one of its own",
+    ],
     "exporting nothing": [["--export", "otlp=http://h"], "--export: nothing is received; write --receive 4318 too"],
     "tokenizers for the same": [["-t", tokenizerFile], "--tokenizer: several tokenizers for all models; tell them apart by a pattern on the model's name: 'Qwen/*=FILE'"],
     "a pattern twice": [["-t", `a=${tokenizerFile}`, "-t", `a=${tokenizerFile}`], "--tokenizer: the pattern a is given twice; leave one of them out"],

@@ -12,6 +12,7 @@ export const DEFAULTS = {
   enrichReads: false,
   viewer: false,
   exports: [],
+  store: { bytes: 8 * 1024 * MIB },
   sample: 1,
   // One core is left to the thread that passes requests on.
   workers: Math.max(1, Math.min(4, availableParallelism() - 1)),

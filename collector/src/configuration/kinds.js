@@ -4,7 +4,7 @@
  */
 import { isIP } from "node:net";
 import { hostname } from "node:os";
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import { isWildcard } from "../operations/access.js";
 import { readText, statOf } from "./files.js";
 import { didYouMean } from "./place.js";
@@ -108,19 +108,26 @@ export const bytes = word(
   (value) => spelledIn(value, { GiB: 2 ** 30, MiB: 2 ** 20, KiB: 2 ** 10 }),
 );
 
-const TIMES = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-/** A time in milliseconds; the unit must be said, for both are usual. */
-export const duration = word(
-  "TIME",
-  "a time with its unit, such as 10s, 500ms or 2m",
-  (text) => {
-    const [, digits, unit] = /^(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|h)$/.exec(text) ?? [];
+const TIMES = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000 };
+/**
+ * A time in milliseconds; the unit must be said, for both are usual.
+ *
+ * @param {string} examples
+ * @param {number} below
+ */
+function time(examples, below) {
+  const parse = (/** @type {string} */ text) => {
+    const [, digits, unit] = /^(\d{1,9}(?:\.\d{1,3})?)\s*(ms|s|m|h|d)$/.exec(text) ?? [];
     const value = Math.round(Number(digits) * TIMES[/** @type {keyof typeof TIMES} */ (unit)]);
-    // Node's timers hold no more.
-    return value > 0 && value < 2 ** 31 ? value : undefined;
-  },
-  (value) => spelledIn(value, { m: 60_000, s: 1000, ms: 1 }),
-);
+    return value > 0 && value < below ? value : undefined;
+  };
+  const { d, h, m, s, ms } = TIMES;
+  return word("TIME", `a time with its unit, such as ${examples}`, parse, (value) => spelledIn(value, { d, h, m, s, ms }));
+}
+/** Node's timers hold no more than this bound. */
+export const duration = time("10s, 500ms or 2m", 2 ** 31);
+/** Without a timer of its own. */
+export const age = time("12h or 7d", Infinity);
 
 /** @param {number} value @param {Record<string, number>} units The largest first. */
 function spelledIn(value, units) {
@@ -205,6 +212,13 @@ export const file = word("FILE", "the path of a file", (name, place) => {
   const found = statOf(path, place);
   if (found === undefined) return null;
   return found.isDirectory() ? (place.fail(`${name} is a folder; write the path of a file`) ?? null) : path;
+});
+
+/** A file that is made when it is needed, in a folder that is there. */
+export const keptFile = word("FILE", "the path of a file", (name, place) => {
+  const path = resolve(place.folder, name);
+  if (statOf(path)?.isDirectory()) return place.fail(`${name} is a folder; write the path of a file`) ?? null;
+  return statOf(dirname(path)) === undefined ? (place.fail(`there is no folder ${dirname(path)}; make it, or name another file`) ?? null) : path;
 });
 
 /** A folder that is made when it is needed, or none. */

@@ -3,7 +3,7 @@
  *
  * A flag is `--` and the name, a variable TOKEN2TEXT_ and the name in capitals. Defaults are in defaults.js.
  */
-import { address, bytes, choice, duration, file, folder, hostName, origin, secret, secretFile, share, wholeNumber, yesOrNo } from "./kinds.js";
+import { address, age, bytes, choice, duration, file, folder, hostName, keptFile, origin, secret, secretFile, share, wholeNumber, yesOrNo } from "./kinds.js";
 import { exportTo, relay } from "./targets.js";
 import { layout, tokenizer } from "./texts.js";
 
@@ -78,6 +78,18 @@ export const optionsOf = (env) => [
   {
     name: "export", key: "exports", isList: true, kind: exportTo(env), into: "exports", group: "Receiver",
     help: "where received spans go, as `BACKEND=URL,NAME=VALUE,...`; each backend has names of its own",
+  },
+  {
+    name: "store", kind: keptFile, into: "store.file", group: "Receiver",
+    help: "keep what is received in this file, and answer as soon as it is there; without --export it stays there to be read",
+  },
+  {
+    name: "store-size", kind: bytes, into: "store.bytes", group: "Receiver",
+    help: "most bytes that the store may use: what every export has settled goes, oldest first; if that is not enough, senders are told to try again later",
+  },
+  {
+    name: "store-age", kind: age, into: "store.ageMillis", group: "Receiver",
+    help: "how long what is stored is kept at most, once every export has settled it",
   },
   {
     name: "sample", kind: share, into: "sample", group: "Work",

@@ -1,6 +1,8 @@
 /** What options must be to each other. */
 import { isLoopback, isWildcard } from "../operations/access.js";
+import { DEFAULTS } from "./defaults.js";
 import { showAddress } from "./kinds.js";
+import { exportName } from "./targets.js";
 
 /** @typedef {import("../types.js").Configuration} Configuration */
 /** @typedef {import("../types.js").Address} Address */
@@ -23,13 +25,34 @@ const RULES = [
   },
   {
     option: "export",
-    isWrong: (_, given) => given("receive") && !given("export"),
-    message: "nothing takes what is received; write --export mlflow=http://host:5000,experiment=NAME, or another backend",
+    isWrong: (_, given) => given("receive") && !given("export") && !given("store"),
+    message: "nothing takes what is received; write --export mlflow=http://host:5000,experiment=NAME, or another backend, or --store FILE",
   },
   {
     option: "export",
     isWrong: (_, given) => given("export") && !given("receive"),
     message: "nothing is received; write --receive 4318 too",
+  },
+  {
+    option: "store",
+    isWrong: (_, given) => given("store") && !given("receive"),
+    message: "nothing is received; write --receive 4318 too",
+  },
+  {
+    option: "store-size",
+    // What --check prints has the default.
+    isWrong: ({ store }, given) => store.bytes !== DEFAULTS.store.bytes && !given("store"),
+    message: "there is no store; write --store FILE too",
+  },
+  {
+    option: "store-age",
+    isWrong: (_, given) => given("store-age") && !given("store"),
+    message: "there is no store; write --store FILE too",
+  },
+  {
+    option: "export",
+    isWrong: ({ store, exports }) => store.file !== undefined && new Set(exports.map(exportName)).size < exports.length,
+    message: "two exports go to the same place; with --store each needs one of its own",
   },
   {
     option: "token",

@@ -78,26 +78,26 @@ function urlOf(value, place) {
 /**
  * What a name of an export is: its option of the exporter, and which values it takes.
  *
- * @typedef {{ option: string, isSecret?: true, isYesOrNo?: true, isNeeded?: true }} ExportOption
+ * @typedef {{ option: string, isSecret?: true, isYesOrNo?: true, isNeeded?: true, isPlace?: true }} ExportOption `isPlace`: it says where there spans go.
  */
 
 /** @type {Record<Backend, Record<string, ExportOption>>} */
 export const EXPORT_OPTIONS = {
   mlflow: {
-    experiment: { option: "experiment" },
-    "experiment-id": { option: "experimentId" },
+    experiment: { option: "experiment", isPlace: true },
+    "experiment-id": { option: "experimentId", isPlace: true },
     username: { option: "username" },
     password: { option: "password", isSecret: true },
     token: { option: "token", isSecret: true },
   },
   trackio: {
-    project: { option: "project", isNeeded: true },
-    run: { option: "run" },
+    project: { option: "project", isNeeded: true, isPlace: true },
+    run: { option: "run", isPlace: true },
     token: { option: "token", isSecret: true },
     "hf-token": { option: "hfToken", isSecret: true },
   },
   weave: {
-    project: { option: "project", isNeeded: true },
+    project: { option: "project", isNeeded: true, isPlace: true },
     token: { option: "token", isSecret: true },
   },
   otlp: {
@@ -128,6 +128,19 @@ export const exportTo = (env) => ({
     return exportOf({ ...Object.fromEntries(pairs.map((pair) => cutAt(pair, "="))), backend, url }, place, env);
   },
 });
+
+/**
+ * What an export is called in the store, where it stands under that name for good: where spans go, and nothing secret.
+ *
+ * @param {ExportTarget} target
+ * @example
+ *   exportName({ backend: "mlflow", url: "http://host:5000/", options: { experiment: "rollouts", token: "..." } }); // "mlflow http://host:5000 experiment=rollouts"
+ */
+export function exportName({ backend, url, options }) {
+  const { origin, pathname } = new URL(url);
+  const places = Object.entries(EXPORT_OPTIONS[backend]).filter(([, { option, isPlace }]) => isPlace && options[option] !== undefined);
+  return [backend, `${origin}${pathname}`.replace(/\/$/, ""), ...places.map(([name, { option }]) => `${name}=${options[option]}`)].join(" ");
+}
 
 /** @param {ExportTarget} target */
 function showExport({ backend, url, options }) {

@@ -80,8 +80,8 @@ export function isAllowedOrigin(origin, host, origins) {
 }
 
 /**
- * Guards all routes of a listener: `Host`, `Origin`, CORS with its preflights, and the bearer token if there is one. To be called
- * before the routes are declared. What is refused ends in the error handler, with the `statusCode` 401 or 403.
+ * Guards all routes of a listener: `Host`, `Origin`, CORS with its preflights, and the bearer token if there is one, which browsers give
+ * as the password that they ask for. To be called before the routes are declared. What is refused ends in the error handler, with the `statusCode` 401 or 403.
  *
  * @param {import("fastify").FastifyInstance} app
  * @param {Address} address
@@ -103,10 +103,18 @@ export async function guard(app, address, { token, hosts, origins }) {
   await app.register(bearerAuth, { keys: [token], addHook: false, specCompliance: "rfc6749", verifyErrorLogLevel: "debug" });
   app.addHook("onRequest", (request, reply, done) => {
     const { verifyBearerAuth } = app;
+    const { headers } = request;
+    headers.authorization = asBearer(headers.authorization);
     verifyBearerAuth?.(request, reply, (error) => {
       if (error === undefined) return done();
-      reply.header("www-authenticate", 'Bearer realm="token2text"');
+      reply.header("www-authenticate", ['Bearer realm="token2text"', 'Basic realm="token2text", charset="UTF-8"']);
       done(new AccessError(401, "a token is needed here: Authorization: Bearer TOKEN, with the TOKEN of --token"));
     });
   });
+}
+
+/** `Authorization` with the password of Basic as the bearer token; any other as it is. @param {string | undefined} authorization */
+function asBearer(authorization) {
+  const [, credentials] = /^basic +(\S+) *$/i.exec(authorization ?? "") ?? [];
+  return credentials === undefined ? authorization : `Bearer ${Buffer.from(credentials, "base64").toString().replace(/^[^:]*:?/, "")}`;
 }

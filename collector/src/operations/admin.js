@@ -14,7 +14,7 @@ const { version } = JSON.parse(readFileSync(new URL("../../package.json", import
  * @param {Listener[]} listeners Those that `/health` names.
  * @returns {Promise<Listener>}
  */
-export async function startAdmin({ configuration, enrichments, metrics }, address, listeners = []) {
+export async function startAdmin({ configuration, enrichments, metrics, store }, address, listeners = []) {
   // Whoever scrapes keeps its connections open; they are no work that is under way.
   const app = Fastify({ logger: false, forceCloseConnections: true });
   app.setErrorHandler((error, _request, reply) => {
@@ -24,14 +24,16 @@ export async function startAdmin({ configuration, enrichments, metrics }, addres
   app.setNotFoundHandler((_request, reply) => reply.code(404).send({ error: "here are /health and /metrics" }));
   await guard(app, address, configuration.access);
 
-  app.get("/health", (_request, reply) => {
+  app.get("/health", async (_request, reply) => {
     const { ready, workers, tokenizers } = enrichments.health();
-    reply.code(ready ? 200 : 503).header("cache-control", "no-store");
+    const facts = await store?.facts();
+    const status = !ready ? "not ready" : facts?.refusing === undefined ? "ok" : "refusing";
+    reply.code(status === "ok" ? 200 : 503).header("cache-control", "no-store");
     const places = listeners.map(({ name, address }) => ({ name, ...address }));
-    return { status: ready ? "ok" : "not ready", version, workers, tokenizers, listeners: places };
+    return { status, version, workers, tokenizers, listeners: places, store: facts };
   });
   app.get("/metrics", async (_request, reply) => {
-    const text = await metrics.text(enrichments.health());
+    const text = await metrics.text(enrichments.health(), await store?.facts());
     return reply.type(metrics.contentType).send(text);
   });
 

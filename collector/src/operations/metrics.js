@@ -23,6 +23,9 @@ export const COUNTERS = {
   unknownIds: { name: "token2text_unknown_ids_total", help: "Token ids that the tokenizer does not know", labels: ["listener"] },
   leftOut: { name: "token2text_left_out_total", help: "Spans, calls and entries of no sample that is in: undecoded by relays, not exported by the receiver", labels: ["listener"] },
   exports: { name: "token2text_exports_total", help: "Exports that ended; status: success, retryable, failure", labels: ["backend", "status"] },
+  stored: { name: "token2text_stored_bodies_total", help: "Bodies that were stored", labels: [] },
+  notStored: { name: "token2text_not_stored_total", help: "Bodies that the store had no room for: their senders were told to try again later", labels: [] },
+  pruned: { name: "token2text_pruned_bodies_total", help: "Stored bodies that were pruned; reason: size, age", labels: ["reason"] },
 };
 
 /** @satisfies {Record<string, Row>} */
@@ -30,6 +33,7 @@ export const HISTOGRAMS = {
   enrichSeconds: { name: "token2text_enrich_seconds", help: "Time of enriching a body, with waiting for a worker", labels: ["listener"] },
   requestSeconds: { name: "token2text_request_seconds", help: "Time from the arrival of a request to the end of its answer", labels: ["listener"] },
   exportSeconds: { name: "token2text_export_seconds", help: "Time of an export", labels: ["backend"] },
+  storeSeconds: { name: "token2text_store_seconds", help: "Time of a transaction that stored bodies", labels: [] },
 };
 
 /** @satisfies {Record<string, Row>} */
@@ -38,6 +42,11 @@ export const GAUGES = {
   ready: { name: "token2text_ready", help: "1 if bodies are decoded, else 0", labels: [] },
   workers: { name: "token2text_workers", help: "Threads that decode", labels: [] },
   tokenizers: { name: "token2text_tokenizer_loaded", help: "1 if the file of a tokenizer is loaded as it is now, 0 if an older one is used", labels: ["pattern"] },
+  storeBytes: { name: "token2text_store_bytes", help: "Bytes in use in the store", labels: [] },
+  storeBodies: { name: "token2text_store_bodies", help: "Bodies in the store", labels: [] },
+  behind: { name: "token2text_export_behind", help: "How many of the last ids of the store an export has not settled", labels: ["export"] },
+  dead: { name: "token2text_dead_letters", help: "Stored bodies that an export has refused for good", labels: ["export"] },
+  refusing: { name: "token2text_store_refusing", help: "1 if the store has no room, else 0", labels: [] },
   info: { name: "token2text_info", help: "1, with the version", labels: ["version"] },
 };
 
@@ -83,11 +92,25 @@ export function createMetrics() {
       histograms.exportSeconds.observe({ backend }, seconds);
     },
     held: (bytes) => gauges.held.inc(bytes),
-    text(health) {
+    stored(bodies, seconds) {
+      counters.stored.inc(bodies);
+      histograms.storeSeconds.observe(seconds);
+    },
+    notStored: () => counters.notStored.inc(),
+    pruned: (reason, bodies) => counters.pruned.inc({ reason }, bodies),
+    text(health, facts) {
       if (health) {
         gauges.ready.set(health.ready ? 1 : 0);
         gauges.workers.set(health.workers);
         for (const { pattern, error } of health.tokenizers) gauges.tokenizers.set({ pattern }, error === undefined ? 1 : 0);
+      }
+      if (facts) {
+        gauges.storeBytes.set(facts.bytes);
+        gauges.storeBodies.set(facts.bodies);
+        gauges.refusing.set(facts.refusing === undefined ? 0 : 1);
+        for (const [name, position] of Object.entries(facts.positions)) gauges.behind.set({ export: name }, facts.last - position);
+        gauges.dead.reset();
+        for (const [name, dead] of Object.entries(facts.dead)) gauges.dead.set({ export: name }, dead);
       }
       return registry.metrics();
     },

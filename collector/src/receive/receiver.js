@@ -1,21 +1,26 @@
-/** The receiver of OTLP over HTTP: what arrives is enriched, sent to every export, and answered when all of them have answered. */
+/** The receiver of OTLP over HTTP: what it takes, and what it answers. */
 import Fastify from "fastify";
 import { guard } from "../operations/access.js";
-import { JSON_TYPE, PROTOBUF, errorAnswer, successAnswer } from "./answers.js";
-import { createClient } from "./client.js";
-import { createExports, sendToAll } from "./exports.js";
+import { JSON_TYPE, errorAnswer, successAnswer } from "./answers.js";
+import { passing } from "./passing.js";
 import { PATH } from "./path.js";
 import { createOnePort } from "./port.js";
-import { Gathering } from "./gathering.js";
+import { addReads } from "./reads.js";
 import { NO_GRPC, Refusal } from "./refusal.js";
 import { encodingOf, isGrpc, receive } from "./request.js";
-import { countSpans, isEmpty } from "./span-count.js";
-import { isOfAll, verdict } from "./verdict.js";
 
 /** @typedef {import("../types.js").Context} Context */
-/** @typedef {import("./verdict.js").Passed} Passed */
 /** @typedef {import("fastify").FastifyReply} Reply */
 /** @typedef {import("fastify").FastifyRequest} Request */
+
+/**
+ * What becomes of a body that was received.
+ *
+ * @typedef {object} Taking
+ * @property {(body: Buffer, contentType: string) => Promise<import("./answers.js").PartialSuccess | undefined>} take
+ *   Rejected with a Refusal.
+ * @property {() => Promise<void>} close
+ */
 
 const NAME = "receive";
 const LISTENER = { listener: NAME };
@@ -28,17 +33,15 @@ const OTHER_SIGNALS = ["/v1/metrics", "/v1/logs"];
  * @returns {Promise<import("../types.js").Listener>}
  */
 export async function startReceiver(context, address) {
-  const { configuration, metrics, log } = context;
-  const client = createClient();
-  const exports = createExports(configuration.exports, client.fetch);
+  const { configuration, metrics, log, store } = context;
+  const taking = store ? keeping(store) : passing(context);
   const app = Fastify({ logger: false, serverFactory: createOnePort });
   // Bodies are read by the handler, within limits of its own.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, payload, done) => done(null, payload));
 
   app.addHook("onRequest", async (request) => {
-    const isTraces = request.method === "POST" && pathOf(request) === PATH;
-    metrics.received({ ...LISTENER, kind: isTraces ? "write" : "other" });
+    metrics.received({ ...LISTENER, kind: kindOf(request) });
   });
   let isClosing = false;
   app.addHook("onSend", async (_request, reply) => {
@@ -65,61 +68,27 @@ export async function startReceiver(context, address) {
   });
   await guard(app, address, configuration.access);
 
-  const pass = async (/** @type {import("./exports.js").Body} */ body) => /** @type {Passed} */ (await passOn(context, exports, body));
-  const gathering = new Gathering(
-    (body) => pass({ body, contentType: PROTOBUF }),
-    (body) => passOn(context, exports, { body, contentType: PROTOBUF }, { isOfSeveral: true }),
-  );
   app.post(PATH, async (request, reply) => {
     const { body, contentType, release } = await receive(context, request.raw);
     try {
-      const { type, body: answer } = successAnswer(contentType, await answerTo(body, contentType));
+      const { type, body: answer } = successAnswer(contentType, await taking.take(body, contentType));
       return await reply.type(type).send(answer);
     } finally {
       release();
     }
   });
 
-  /** @param {Buffer} body @param {string} contentType */
-  async function answerTo(body, contentType) {
-    if (isEmpty(body, contentType)) return undefined;
-    const count = () => countSpans(body, contentType);
-    const { results, warnings } = await (contentType === PROTOBUF ? gathering.pass(body) : pass({ body, contentType }));
-    return verdict(results, count, warnings);
-  }
+  const endReads = store && addReads(app, context, store);
 
   await app.listen(address);
   const { port } = /** @type {import("node:net").AddressInfo} */ (app.server.address());
   const close = async () => {
     isClosing = true;
+    endReads?.();
     await app.close();
-    await client.close();
+    await taking.close();
   };
   return { name: NAME, address: { host: address.host, port }, close };
-}
-
-/**
- * Enriches a body and exports it.
- *
- * @param {Context} context
- * @param {import("./exports.js").Export[]} exports
- * @param {import("./exports.js").Body} given
- * @param {{ isOfSeveral?: boolean }} [options] Whether it is made of several requests.
- * @returns {Promise<Passed | undefined>} Nothing, of several requests, if what there is to say may be about one of them.
- */
-async function passOn({ enrichments, metrics }, exports, { body: given, contentType }, { isOfSeveral = false } = {}) {
-  const start = performance.now();
-  const result = await enrichments.enrich({ body: given, contentType, url: PATH, sampling: "select" });
-  const isDecoded = result.outcome !== "undecoded";
-  const isLeftOut = !isDecoded && result.reason === "not_sampled";
-  if (isOfSeveral && !isLeftOut && (!isDecoded || result.warnings.length > 0)) return undefined;
-  metrics.enriched(LISTENER, result, (performance.now() - start) / 1000);
-  if (isLeftOut) return { results: [], warnings: [] };
-  // What is no request is found by counting, before a backend finds it.
-  const warnings = isDecoded ? result.warnings.map(({ message }) => message) : [`${countSpans(given, contentType)} spans forwarded undecoded: ${result.message}`];
-  const body = isDecoded ? result.body : given;
-  const passed = { results: await sendToAll(exports, { body, contentType }, metrics), warnings };
-  return isOfSeveral && !isOfAll(passed) ? undefined : passed;
 }
 
 /** @param {Request} request @param {Reply} reply @param {number} status @param {string} message */
@@ -129,6 +98,24 @@ function refuse({ headers }, reply, status, message) {
 }
 
 /** @param {Request} request */
+function kindOf(request) {
+  const path = pathOf(request);
+  if (request.method === "POST") return path === PATH ? "write" : "other";
+  return path === PATH || path.startsWith(`${PATH}/`) ? "read" : "other";
+}
+
+/** @param {Request} request */
 function pathOf({ url }) {
   return url.split("?", 1)[0];
+}
+
+/** The way of a body with a store: answered for when it is on the disk. @param {import("../types.js").Store} store @returns {Taking} */
+export function keeping(store) {
+  return {
+    async take(body, contentType) {
+      if (body.length > 0) await store.add(body, contentType);
+      return undefined;
+    },
+    close: async () => {},
+  };
 }

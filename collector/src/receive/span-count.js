@@ -13,7 +13,7 @@ const PATH = [1, 2, 2];
  * @throws {Refusal} 400: it is no request of OTLP.
  */
 export function countSpans(body, contentType) {
-  return contentType === JSON_TYPE ? countInJson(body) : countInMessage(body);
+  return contentType === JSON_TYPE ? spansInJson(body).length : countInMessage(body);
 }
 
 /** JSON that holds nothing. */
@@ -35,8 +35,12 @@ export function isEmpty(body, contentType) {
   return body.length <= SHORT_BYTES && NO_SPANS.test(new TextDecoder().decode(body));
 }
 
-/** @param {Uint8Array} body */
-function countInJson(body) {
+/**
+ * @param {Uint8Array} body
+ * @returns {any[]} As they were parsed, whatever they are.
+ * @throws {Refusal} 400: it is no request of OTLP in JSON.
+ */
+export function spansInJson(body) {
   let request;
   try {
     request = JSON.parse(new TextDecoder().decode(body));
@@ -44,16 +48,19 @@ function countInJson(body) {
     throw new Refusal(400, `the body is not JSON: ${/** @type {Error} */ (error).message}`);
   }
   if (typeof request !== "object" || request === null || Array.isArray(request)) throw new Refusal(400, "the body is not a JSON object");
-  let spans = 0;
-  for (const resource of listOf(request, "resourceSpans")) {
-    for (const scope of listOf(resource, "scopeSpans")) spans += listOf(scope, "spans").length;
-  }
-  return spans;
+  return listOf(request, "resourceSpans").flatMap((resource) => {
+    return listOf(resource, "scopeSpans").flatMap((scope) => listOf(scope, "spans"));
+  });
+}
+
+/** A field, in either spelling that readers of protocol buffers' JSON take. @param {any} message @param {string} field @returns {unknown} */
+export function member(message, field) {
+  return message?.[field] ?? message?.[field.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)];
 }
 
 /** @param {any} message @param {string} field @returns {unknown[]} */
 function listOf(message, field) {
-  const list = message?.[field] ?? [];
+  const list = member(message, field) ?? [];
   if (!Array.isArray(list)) throw new Refusal(400, `${field} is not a list`);
   return list;
 }

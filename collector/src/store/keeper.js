@@ -1,0 +1,111 @@
+/** What keeps a store, in whatever thread: its file, its lock, its clock, and what is written into it together. */
+import { Refusal } from "../receive/refusal.js";
+import { Bounds } from "./bounds.js";
+import { answerTo } from "./calls.js";
+import { createClock } from "./clock.js";
+import { contentsOf } from "./contents.js";
+import { lock } from "./lock.js";
+import { openKept } from "./open.js";
+import { Tables } from "./tables.js";
+
+/** @typedef {import("./bounds.js").Limits & { file: string }} Options */
+/** @typedef {import("./calls.js").Answer} Answer */
+/** `method`: one of Store's. @typedef {import("./calls.js").Call} Call */
+/** A transaction that is written; `added`: bodies. @typedef {{ answers: Answer[], added: number, pruned: import("./bounds.js").Pruned }} Written */
+
+const UNAVAILABLE = 503;
+
+export class Keeper {
+  #free;
+  #database;
+  #tables;
+  #bounds;
+  #now;
+  #bodies;
+  #transact;
+
+  /**
+   * @param {Options} options
+   * @param {Parameters<typeof createClock>[1]} [clocks]
+   * @throws {import("./store-error.js").StoreError}
+   */
+  constructor({ file, ...limits }, clocks) {
+    this.#free = lock(file);
+    try {
+      this.#database = openKept(file);
+    } catch (error) {
+      this.#free();
+      throw error;
+    }
+    this.#tables = new Tables(this.#database);
+    this.#bounds = new Bounds(this.#tables, limits);
+    this.#now = createClock(this.#tables.newest(), clocks);
+    this.#bodies = this.#tables.count();
+    this.#transact = this.#database.transaction((/** @type {Call[]} */ calls) => this.#writeAll(calls));
+  }
+
+  /**
+   * Writes all in one transaction: with its answers, all is on the disk.
+   *
+   * @param {Call[]} calls Of `add`, `settle`, `resolve` and `pruneOld`.
+   * @returns {Written}
+   */
+  write(calls) {
+    try {
+      const written = this.#transact.immediate(calls);
+      this.#bodies += written.added - written.pruned.size - written.pruned.age;
+      return written;
+    } catch (error) {
+      const { code = "", message } = /** @type {{ code?: string, message: string }} */ (error);
+      if (!code.startsWith("SQLITE_")) throw error;
+      const refused = { statusCode: UNAVAILABLE, message: `the store cannot be written: ${message} (${code})` };
+      return { answers: calls.map(({ id }) => ({ id, refused })), added: 0, pruned: { size: 0, age: 0 } };
+    }
+  }
+
+  /** @param {Call[]} calls @returns {Written} */
+  #writeAll(calls) {
+    const now = this.#now();
+    /** @type {Written} */
+    const written = { answers: [], added: 0, pruned: { size: 0, age: 0 } };
+    /** @type {Record<string, (...args: any[]) => unknown>} */
+    const WRITES = {
+      add: (body, contentType) => this.#add(written, body, contentType),
+      settle: (name, position, dead) => this.#tables.settle(name, position, dead, now),
+      resolve: (id, dead) => this.#tables.resolve(id, dead, now),
+      pruneOld: () => {
+        written.pruned.age += this.#bounds.pruneOld(now);
+      },
+    };
+    for (const call of calls) written.answers.push(answerTo(call, WRITES));
+    return written;
+  }
+
+  /** @param {Written} written @param {Uint8Array} given @param {string} contentType @returns {number} */
+  #add(written, given, contentType) {
+    const body = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
+    const { spans, traces } = contentsOf(body, contentType);
+    if (spans === 0) return 0;
+    const { isRoom, pruned } = this.#bounds.makeRoom(body, traces);
+    written.pruned.size += pruned;
+    if (!isRoom) throw new Refusal(UNAVAILABLE, this.#bounds.fullInWords);
+    written.added++;
+    return this.#tables.add({ at: this.#now(), contentType, spans, body, traces });
+  }
+
+  /** @param {Call} call @returns {Answer} */
+  read(call) {
+    const tables = this.#tables;
+    return answerTo(call, {
+      after: (position, bytes) => tables.after(position, bytes),
+      position: (name) => tables.position(name),
+      due: (name, limit) => tables.due(name, limit),
+      facts: () => ({ bytes: tables.bytes(), bodies: this.#bodies, last: tables.last(), dead: tables.deadCounts(), positions: tables.positions() }),
+    });
+  }
+
+  close() {
+    this.#database.close();
+    this.#free();
+  }
+}

@@ -1,0 +1,43 @@
+/** The tables of a store. A version of the schema is the number of steps that have made it; steps are only ever added. */
+
+/** @type {readonly string[]} In SQL. */
+export const MIGRATIONS = [
+  `
+  -- What was received, as it came. No id is ever given again: positions outlive what is pruned.
+  CREATE TABLE bodies (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    at INTEGER NOT NULL,
+    type TEXT NOT NULL,
+    spans INTEGER NOT NULL,
+    body BLOB NOT NULL
+  ) STRICT;
+
+  -- Which traces a body has spans of.
+  CREATE TABLE traces (
+    trace BLOB NOT NULL,
+    body INTEGER NOT NULL,
+    PRIMARY KEY (trace, body)
+  ) STRICT, WITHOUT ROWID;
+  CREATE INDEX traces_by_body ON traces (body);
+
+  -- All bodies up to the position are settled there: stored, or dead.
+  CREATE TABLE exports (
+    name TEXT PRIMARY KEY,
+    position INTEGER NOT NULL
+  ) STRICT, WITHOUT ROWID;
+
+  -- What an export has refused for good. due: 1 if it is to be tried again.
+  CREATE TABLE dead (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    export TEXT NOT NULL,
+    body INTEGER NOT NULL,
+    at INTEGER NOT NULL,
+    attempts INTEGER NOT NULL,
+    status INTEGER,
+    reason TEXT NOT NULL,
+    due INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (export, body)
+  ) STRICT;
+  CREATE INDEX dead_by_body ON dead (body);
+  `,
+];

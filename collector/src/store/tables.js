@@ -1,0 +1,167 @@
+/** What is asked of the tables, and written into them. Nothing here begins or ends a transaction. */
+
+/** @typedef {import("../types.js").DeadLetter} DeadLetter */
+/** @typedef {import("../types.js").StoredBody} StoredBody */
+/** @typedef {{ id: number, export: string, body: number, attempts: number, status: number | null, reason: string }} DeadRow */
+
+const BODY = "id, type AS contentType, body, at, spans";
+
+export class Tables {
+  #database;
+  /** @type {Map<string, import("better-sqlite3").Statement<any[], any>>} */
+  #statements = new Map();
+
+  /** @param {import("better-sqlite3").Database} database */
+  constructor(database) {
+    this.#database = database;
+  }
+
+  /** @param {string} sql */
+  #sql(sql) {
+    const statement = this.#statements.get(sql) ?? this.#database.prepare(sql);
+    this.#statements.set(sql, statement);
+    return statement;
+  }
+
+  /** @param {{ at: number, contentType: string, spans: number, body: Uint8Array, traces: Uint8Array[] }} given @returns {number} */
+  add({ at, contentType, spans, body, traces }) {
+    const { lastInsertRowid } = this.#sql("INSERT INTO bodies (at, type, spans, body) VALUES (?, ?, ?, ?)").run(at, contentType, spans, body);
+    const link = this.#sql("INSERT INTO traces (trace, body) VALUES (?, ?)");
+    for (const trace of traces) link.run(trace, lastInsertRowid);
+    return Number(lastInsertRowid);
+  }
+
+  /** @param {number} position @param {number} bytes @returns {StoredBody[]} */
+  after(position, bytes) {
+    return this.#fitting(this.#sql("SELECT id, length(body) AS bytes FROM bodies WHERE id > ? ORDER BY id").iterate(position), bytes);
+  }
+
+  /** @param {Uint8Array[]} traces @param {number} position @param {number} bytes @returns {StoredBody[]} */
+  ofTraces(traces, position, bytes) {
+    const marks = traces.map(() => "?").join();
+    const sql = `SELECT id, length(body) AS bytes FROM bodies WHERE id IN (SELECT body FROM traces WHERE trace IN (${marks}) AND body > ?) ORDER BY id`;
+    return this.#fitting(this.#sql(sql).iterate(...traces, position), bytes);
+  }
+
+  /** The first of these bodies, as many as fit, at least one. @param {Iterable<{ id: number, bytes: number }>} found @param {number} bytes */
+  #fitting(found, bytes) {
+    const ids = [];
+    let sum = 0;
+    for (const { id, bytes: own } of found) {
+      sum += own;
+      if (ids.length > 0 && sum > bytes) break;
+      ids.push(id);
+    }
+    return ids.map((id) => this.body(id));
+  }
+
+  /** @param {number} id @returns {StoredBody} */
+  body(id) {
+    return this.#sql(`SELECT ${BODY} FROM bodies WHERE id = ?`).get(id);
+  }
+
+  /**
+   * Traces by their newest body. Those that one body changed are not taken apart, so that a position is that of a whole body.
+   *
+   * @param {number} position
+   * @param {number} limit
+   */
+  changed(position, limit) {
+    const after = position > this.last() ? 0 : position;
+    const newest = this.#sql(`
+      SELECT trace, body AS changed FROM traces AS this WHERE body > ?
+      AND NOT EXISTS (SELECT 1 FROM traces AS later WHERE later.trace = this.trace AND later.body > this.body) ORDER BY body`);
+    /** @type {{ trace: Buffer, changed: number }[]} */
+    const found = [];
+    for (const row of newest.iterate(after)) {
+      if (found.length >= limit && row.changed !== found[found.length - 1].changed) break;
+      found.push(row);
+    }
+    const sums = this.#sql("SELECT count(*) AS bodies, sum(length(bodies.body)) AS bytes FROM traces JOIN bodies ON id = traces.body WHERE trace = ?");
+    const traces = found.map(({ trace, changed }) => ({ traceId: trace.toString("hex"), ...sums.get(trace), changed }));
+    return { traces, next: found[found.length - 1]?.changed ?? after };
+  }
+
+  /** The newest id that was ever given. @returns {number} */
+  last() {
+    return this.#sql("SELECT seq FROM sqlite_sequence WHERE name = 'bodies'").pluck().get() ?? 0;
+  }
+
+  /** The time of the newest body; 0: there is none. @returns {number} */
+  newest() {
+    return this.#sql("SELECT at FROM bodies ORDER BY id DESC LIMIT 1").pluck().get() ?? 0;
+  }
+
+  /** By the index of traces, which is far smaller than the bodies. @returns {number} */
+  count() {
+    return this.#sql("SELECT count(DISTINCT body) FROM traces").pluck().get();
+  }
+
+  /** Bytes that are in use, of a file that never gets smaller. */
+  bytes() {
+    const [pages, free, size] = ["page_count", "freelist_count", "page_size"].map((name) => /** @type {number} */ (this.#database.pragma(name, { simple: true })));
+    return (pages - free) * size;
+  }
+
+  /** @param {string} name @returns {number} */
+  position(name) {
+    return this.#sql("SELECT position FROM exports WHERE name = ?").pluck().get(name) ?? 0;
+  }
+
+  /** @returns {Record<string, number>} */
+  positions() {
+    return Object.fromEntries(this.#sql("SELECT name, position FROM exports").all().map(({ name, position }) => [name, position]));
+  }
+
+  /** @param {string} name @param {number} position @param {DeadLetter[]} dead @param {number} at */
+  settle(name, position, dead, at) {
+    const set = this.#sql("INSERT INTO exports (name, position) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET position = excluded.position");
+    set.run(name, position);
+    const bury = this.#sql(`
+      INSERT INTO dead (export, body, at, attempts, status, reason) VALUES (?, ?, ?, ?, ?, ?)
+      ON CONFLICT (export, body) DO UPDATE SET at = excluded.at, attempts = excluded.attempts, status = excluded.status, reason = excluded.reason, due = 0`);
+    for (const { body, attempts, status = null, reason } of dead) bury.run(name, body, at, attempts, status, reason);
+  }
+
+  /** @returns {Record<string, number>} */
+  deadCounts() {
+    return Object.fromEntries(this.#sql("SELECT export, count(*) AS dead FROM dead GROUP BY export").all().map(({ export: name, dead }) => [name, dead]));
+  }
+
+  /** @param {string} name @param {number} limit */
+  due(name, limit) {
+    /** @type {DeadRow[]} */
+    const rows = this.#sql("SELECT id, export, body, attempts, status, reason FROM dead WHERE export = ? AND due = 1 ORDER BY id LIMIT ?").all(name, limit);
+    return rows.map(({ status, ...row }) => ({ ...row, ...(status !== null && { status }), stored: this.body(row.body) }));
+  }
+
+  /** @param {number} id @param {DeadLetter | undefined} dead @param {number} at */
+  resolve(id, dead, at) {
+    if (!dead) return void this.#sql("DELETE FROM dead WHERE id = ?").run(id);
+    const { attempts, status = null, reason } = dead;
+    this.#sql("UPDATE dead SET at = ?, attempts = ?, status = ?, reason = ?, due = 0 WHERE id = ?").run(at, attempts, status, reason, id);
+  }
+
+  /**
+   * The oldest bodies that may go: settled, and no dead letter.
+   *
+   * @param {{ settled: number, before?: number, limit: number }} which `settled`: the last id that is; `before`: only older ones than that time.
+   * @returns {number[]}
+   */
+  prunable({ settled, before = Infinity, limit }) {
+    const oldest = this.#sql("SELECT id, at FROM bodies WHERE id <= ? AND NOT EXISTS (SELECT 1 FROM dead WHERE dead.body = bodies.id) ORDER BY id LIMIT ?");
+    const ids = [];
+    for (const { id, at } of oldest.iterate(settled, limit)) {
+      // Times never go back, so that none after it is older.
+      if (at >= before) break;
+      ids.push(id);
+    }
+    return ids;
+  }
+
+  /** @param {number} id */
+  remove(id) {
+    this.#sql("DELETE FROM traces WHERE body = ?").run(id);
+    this.#sql("DELETE FROM bodies WHERE id = ?").run(id);
+  }
+}

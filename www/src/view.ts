@@ -11,7 +11,7 @@ import { THEMES, keepTheme } from "./preferences.js";
 import "./search/results.js";
 import "./search/search-box.js";
 import { failureOf } from "./session.js";
-import { followedLine, isToldOf, liveSign, waitingLine } from "./sources/live-sign.js";
+import { followedLine, isToldOf, liveSign, waiting } from "./sources/live-sign.js";
 import { loadLine, problemLine } from "./sources/load-line.js";
 import "./sources/problems.js";
 import "./sources/sources.js";
@@ -125,14 +125,14 @@ function loads(viewer: Token2TextViewer) {
   const { live } = session;
   const followed = live.sources.filter((one) => isToldOf(live, one));
   if (session.loads.length === 0 && followed.length === 0 && !saving) return nothing;
-  return html`<ul class="loads" part="loads">
+  return html`<section class="loads" part="loads" aria-label="What is on its way"><ul>
     ${followed.map((one) => followedLine(live, one))} ${session.loads.map((load) => loadLine(load, { cancel: () => void session.cancel(load) }))}
     ${!saving
       ? nothing
       : "failure" in saving
         ? html`<li class="line error" role="alert"><span class="why">${plain(saving.failure, 400)}</span><button type="button" class="quiet small" @click=${() => (viewer.saving = undefined)}>Dismiss</button></li>`
         : html`<li class="line"><span class="name ellipsis">${plain(saving.what, 120)}</span></li>`}
-  </ul>`;
+  </ul></section>`;
 }
 
 function startSearch(viewer: Token2TextViewer): void {
@@ -256,7 +256,7 @@ function walk(viewer: Token2TextViewer) {
 function noRollouts({ session: { isWhole, problems, loads, live } }: Token2TextViewer) {
   if (loads.some(({ state }) => state === "loading" || state === "waiting")) return html`<p>Reading…</p>`;
   if (problems.length > 0) return problems.slice(0, 5).map(problemLine);
-  if (live.sources.length > 0) return [live.sources.filter((one) => isToldOf(live, one)).map((one) => followedLine(live, one)), waitingLine(live)];
+  if (live.sources.length > 0) return waiting(live);
   return html`<strong>${isWhole ? "No rollouts in these traces" : "No traces are open"}</strong>
     <p>${isWhole ? "None of their fields holds token ids." : ""}</p>`;
 }

@@ -78,11 +78,6 @@ export const viewerStyles = css`
   .live.lost i {
     background: var(--t2t-warning);
   }
-  @keyframes breath {
-    50% {
-      opacity: 0.35;
-    }
-  }
   button.problems {
     border-color: color-mix(in srgb, var(--t2t-warning) 50%, transparent);
     background: var(--t2t-warning-bg);
@@ -261,8 +256,20 @@ export const viewerStyles = css`
     .chips {
       display: none;
     }
-    .wide {
+    .wide,
+    .brand:has(~ .live) span {
       display: none;
+    }
+    .loads .followed {
+      flex-wrap: wrap;
+      gap: 0 10px;
+    }
+    .loads .followed .name {
+      flex: 1;
+    }
+    .loads .followed .says {
+      order: 1;
+      flex-basis: 100%;
     }
     .toolbar .end {
       margin-inline-start: auto;

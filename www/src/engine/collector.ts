@@ -15,13 +15,18 @@ interface Changed {
 }
 type OnBytes = (progress: { loaded: number }) => void;
 
-/** Traces that are asked for at once: so many at most, which is the server's limit, and so many bytes. */
+/** Traces that are asked for at once: so many at most, which is the server's limit, and so many bytes of bodies. */
 const MOST_TRACES = 50;
-const BATCH_BYTES = 8 << 20;
+const BATCH_BYTES = 64 << 20;
+/** What an answer has not got, in a header. */
+const MISSING = "token2text-missing";
 /** An answer that takes so much longer than it was to wait for will not come. */
 const PATIENCE_SECONDS = 30;
 /** A server says by these that it may be asked again. */
 const AGAIN = new Set([408, 425, 429, 500, 502, 503, 504]);
+
+/** There is nothing at that path. */
+const GONE = "no_such_trace";
 
 /** The collector cannot be asked now, and perhaps later. */
 export class Unreachable extends Error {}
@@ -54,14 +59,16 @@ export class Collector {
     });
     if (!Array.isArray(traces) || typeof next !== "number") throw failure("refused", `There is no collector with a store at ${this.#url}: it answers otherwise`);
     for (const batch of batches(traces)) yield await this.#traces(batch, onBytes, onProblem, signal);
-    // A store that is another one begins anew.
-    this.#position = next < this.#position ? 0 : next;
+    this.#position = next;
   }
 
   /** Of traces that cannot be given together, those that can be given alone. */
   async #traces(traceIds: string[], onBytes: OnBytes, onProblem: (code: string, message: string) => void, signal: AbortSignal): Promise<Trace[]> {
     try {
-      const bytes = await this.#get(`/${traceIds.join(",")}?raw=true`, 0, signal, async (response) => new Uint8Array(await response.arrayBuffer()));
+      const bytes = await this.#get(`/${traceIds.join(",")}?raw=true`, 0, signal, async (response) => {
+        for (const reason of leftOut(response.headers.get(MISSING))) onProblem("left_out", `Spans of the store cannot be given: ${reason}`);
+        return new Uint8Array(await response.arrayBuffer());
+      });
       if (bytes.length > MOST_BYTES) throw failure("limit_exceeded", `The traces ${traceIds.join(", ")} have more than 1 GiB`);
       onBytes({ loaded: (this.#loaded += bytes.length) });
       return groupBy(splitSpans(bytes), ({ traceId }) => traceId).map(([traceId, spans]) => ({ traceId, bytes: joinSpans(spans) }));
@@ -73,6 +80,8 @@ export class Collector {
         return alone;
       }
       const { code = "unreadable_source", message } = error as { code?: string; message: string };
+      // It went out of the store since it was named.
+      if (code === GONE) return [];
       onProblem(code, `The trace ${traceIds[0]} could not be read: ${message}`);
       return [];
     }
@@ -88,7 +97,8 @@ export class Collector {
       const response = await fetch(url, { signal: stop.signal, headers: this.token ? { authorization: `Bearer ${this.token}` } : {} });
       if (response.ok) return await read(response);
       const { status } = response;
-      throw AGAIN.has(status) ? new Unreachable(`it answers ${status}`) : failure("refused", this.#wordsOf(status));
+      if (AGAIN.has(status)) throw new Unreachable(`it answers ${status}`);
+      throw failure(status === 404 ? GONE : "refused", this.#wordsOf(status));
     } catch (error) {
       signal.throwIfAborted();
       if (!(error instanceof TypeError) && !stop.signal.aborted) throw error;
@@ -115,14 +125,21 @@ export class Collector {
 /** Few enough to be asked for at once. */
 function batches(traces: readonly Changed[]): string[][] {
   const all: string[][] = [];
-  let bytes = Infinity;
+  let batch: string[] = [];
+  let bytes = 0;
   for (const { traceId, bytes: more } of traces) {
-    bytes += more;
-    if (bytes > BATCH_BYTES) {
-      all.push([]);
-      bytes = more;
+    if (batch.length === 0 || batch.length === MOST_TRACES || bytes + more > BATCH_BYTES) {
+      all.push((batch = []));
+      bytes = 0;
     }
-    all.at(-1)!.push(traceId);
+    batch.push(traceId);
+    bytes += more;
   }
   return all;
+}
+
+/** Why bodies are left out of an answer. */
+function leftOut(header: string | null): string[] {
+  const { leftOut = [] } = JSON.parse(header ?? "{}") as { leftOut?: { reason: string }[] };
+  return leftOut.map(({ reason }) => reason);
 }

@@ -33,7 +33,12 @@ export function followedLine(live: Live, { source, state, message, retryAt }: Fo
 }
 
 /** Where a source is followed that has nothing yet. */
-export function waitingLine({ sources }: Live) {
-  return html`<p class="why" role="status">Connected. Rollouts come into sight as the collector receives them.</p>
-    ${sources.map(({ url }) => html`<p class="why">Send them by OTLP: <code class="code">OTEL_EXPORTER_OTLP_ENDPOINT=${plain(url.replace(/\/+$/, ""), 200)}</code></p>`)}`;
+export function waiting(live: Live) {
+  return html`<i class="breath" aria-hidden="true"></i>
+    <strong>Waiting for the first rollouts</strong>
+    <p>They come into sight as the collector receives them. Send them there by OTLP:</p>
+    ${live.sources.map(({ url }) => html`<code>OTEL_EXPORTER_OTLP_ENDPOINT=${plain(url.replace(/\/+$/, ""), 200)}</code>`)}
+    <ul>
+      ${live.sources.filter((one) => isToldOf(live, one)).map((one) => followedLine(live, one))}
+    </ul>`;
 }

@@ -40,7 +40,7 @@ const FORMS: Record<Kind, { label: string; hint: string; fields: Field[] }> = {
     label: "Collector",
     hint: "What it keeps, and what comes, as it comes. A page of another address has to be named by its --allow-origin.",
     fields: [
-      { name: "url", label: "Collector", placeholder: "http://localhost:4318", isRequired: true, type: "url", isWide: true },
+      { name: "url", label: "Server", placeholder: "http://localhost:4318", isRequired: true, type: "url", isWide: true },
       { name: "token", label: "Token", placeholder: "if it asks for one", type: "password" },
     ],
   },

@@ -1,4 +1,4 @@
-/** Recorded verl rollouts as spans: each loop with the calls in it. */
+/** Recorded verl rollouts as spans, each loop with the calls in it, and their texts by Python's `tokenizers`. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { read } from "../pkg/node.js";
@@ -38,6 +38,25 @@ export async function recordedRollouts(capture) {
       return { ...call, traceId, spanId, parentId: isLoop ? undefined : loopId, startUnixNano: `${start}000000`, endUnixNano: `${end}000000` };
     });
   });
+}
+
+/** The texts of such a capture. @param {string} capture @returns {string[]} */
+export function recordedTexts(capture) {
+  const expected = JSON.parse(readFileSync(join(ROOT, "tests/fixtures/captures", capture, "expected.json"), "utf8"));
+  return expected.filter((/** @type {any} */ { rule, status }) => rule === "verl" && status === "ok").map((/** @type {any} */ { text }) => text);
+}
+
+/** The texts that spans have got. @param {readonly Span[]} spans @returns {Set<string>} */
+export function textsOf(spans) {
+  /** @type {Set<string>} */
+  const texts = new Set();
+  for (const json of spans.flatMap(({ inputs = "null", output = "null" }) => [inputs, output])) {
+    JSON.parse(json, (key, value) => {
+      if (key.endsWith("_text") && typeof value === "string") texts.add(value);
+      return value;
+    });
+  }
+  return texts;
 }
 
 /** @param {number} number */

@@ -1,26 +1,6 @@
 /** The client of `collector.mjs`, a process of its own: sends bodies that were made beforehand, and says how long each took. */
 import { Agent, request } from "node:http";
-import { asOtlp, asProto, chats, longRecord, manyRecords } from "./spans.mjs";
-
-const KIB = 1024;
-const DISTINCT = 8;
-
-/** Bodies by name: so many, all of one size. @type {Record<string, (number: number) => Buffer>} */
-const BODIES = {
-  "1 span of 145 KiB, ids": (number) => asProto(asOtlp([longRecord(145 * KIB, number)])),
-  "64 KiB of short spans, ids": (number) => asProto(asOtlp(manyRecords((64 + number) * KIB).slice(number))),
-  "64 KiB of short spans, no ids": (number) => asProto(asOtlp(chats((64 + number) * KIB).slice(number))),
-  "1 short span, ids": (number) => asProto(asOtlp(manyRecords(KIB).slice(0, 1).map((record) => record.replaceAll("agent_loop", `agent_loop${number}`)))),
-};
-/** @type {Map<string, Buffer[]>} */
-const made = new Map();
-
-/** @param {string} name */
-function bodiesOf(name) {
-  const bodies = made.get(name) ?? Array.from({ length: DISTINCT }, (_, number) => BODIES[name](number));
-  made.set(name, bodies);
-  return bodies;
-}
+import { DISTINCT, bodiesOf } from "./collector-bodies.mjs";
 
 /** @typedef {{ url: string, path: string, name: string, requests: number, connections: number }} Job */
 

@@ -1,27 +1,22 @@
 /**
  * The collector beside what it stands in for: a relay beside no relay, the receiver beside rotel, a collector in Rust that decodes no ids,
- * both forwarding to the same sink in the same run.
+ * both forwarding to the same sink in the same run; and with a store beside SQLite alone.
  *
  *   make bench-collector
- *   node benches/collector.mjs [relay | receive] [--quick]
+ *   node benches/collector.mjs [relay | receive | store] [--quick]
  *
  * Client, sink and what is measured are processes of their own, on the same cores. Bodies are encoded beforehand. Rotel answers
  * before it forwards, the receiver after the sink has answered: so throughput counts until the sink has every span. What is measured
  * takes turns, and the tables have medians. A busy machine slows all; ratios are to be read.
  */
-import { fork, spawn, spawnSync } from "node:child_process";
-import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { spawnSync } from "node:child_process";
 import { availableParallelism, cpus } from "node:os";
-import { fileURLToPath } from "node:url";
+import { ROOT, answerOf, collector, cpuSeconds, freePort, serving, start } from "./collector-processes.mjs";
+import { compareStore } from "./collector-store.mjs";
 import { median, row } from "./lib.mjs";
 
 /** @typedef {import("node:child_process").ChildProcess} Child */
 
-const ROOT = fileURLToPath(new URL("..", import.meta.url));
-const COMMAND = `${ROOT}collector/bin/token2text-collector.js`;
-const TOKENIZER = `${ROOT}.cache/tokenizers/qwen3/tokenizer.json`;
 const isQuick = process.argv.includes("--quick");
 const only = process.argv.slice(2).find((word) => !word.startsWith("--"));
 const ROUNDS = isQuick ? 3 : 7;
@@ -38,10 +33,6 @@ const RELAYED = "1 short span, ids";
 const LEAST = 0.25;
 const MOST_ADDED_MILLIS = 1;
 
-/** @type {Child[]} */
-const children = [];
-process.on("exit", () => children.forEach((child) => child.kill("SIGKILL")));
-
 const sink = start("./collector-sink.mjs");
 const { port } = await answerOf(sink);
 const sinkUrl = `http://127.0.0.1:${port}`;
@@ -50,6 +41,7 @@ await answerOf(load);
 console.log(`Node ${process.versions.node}, ${cpus()[0]?.model.trim()}, ${availableParallelism()} cores; ${ROUNDS} rounds\n`);
 if (!only || only === "relay") await relay();
 if (!only || only === "receive") await receive();
+if (!only || only === "store") await compareStore({ load, loaded, names: Object.keys(FORWARDED), rounds: ROUNDS, isQuick });
 process.exit();
 
 /** What a small request costs when it goes through a relay: traces, which are decoded, and what is only passed on. */
@@ -131,28 +123,6 @@ function loaded(job) {
   return answerOf(load);
 }
 
-/** @param {string} file */
-function start(file) {
-  const child = fork(fileURLToPath(new URL(file, import.meta.url)), { stdio: "inherit" });
-  children.push(child);
-  // Or this would wait for its answer.
-  child.on("exit", () => process.exit(1));
-  return child;
-}
-
-/** @param {Child} child @returns {Promise<any>} */
-async function answerOf(child) {
-  const [answer] = await once(child, "message");
-  return answer;
-}
-
-/** A collector with that option, on a free port in the place of PORT. @param {string[]} args */
-async function collector(args) {
-  const own = await freePort();
-  const options = args.map((arg) => arg.replace("PORT", String(own)));
-  return serving(own, process.execPath, [COMMAND, "--tokenizer", TOKENIZER, "--log-level", "error", ...options]);
-}
-
 /** With its own way to batch, and without compression, as the receiver. */
 async function rotel() {
   const python = spawnSync(`${ROOT}scripts/venv.sh`, ["otel"], { encoding: "utf8" }).stdout.trim();
@@ -160,34 +130,4 @@ async function rotel() {
   const own = await freePort();
   const exporter = ["--exporter", "otlp", "--otlp-exporter-endpoint", sinkUrl, "--otlp-exporter-protocol", "http", "--otlp-exporter-compression", "none"];
   return serving(own, program, ["start", "--otlp-http-endpoint", `127.0.0.1:${own}`, "--otlp-grpc-endpoint", "127.0.0.1:0", ...exporter]);
-}
-
-/** Starts a program and waits until it answers. @param {number} port @param {string} program @param {string[]} args */
-async function serving(port, program, args) {
-  const child = spawn(program, args, { stdio: ["ignore", "ignore", "inherit"] });
-  children.push(child);
-  const url = `http://127.0.0.1:${port}`;
-  for (;;) {
-    if (child.exitCode !== null) throw new Error(`${program} ended`);
-    try {
-      await fetch(url);
-      return { url, child };
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
-  }
-}
-
-/** What a process has used up to now, of all its threads; of Linux. @param {Child} child */
-function cpuSeconds({ pid }) {
-  const [user, system] = readFileSync(`/proc/${pid}/stat`, "latin1").replace(/^.*\) /, "").split(" ").slice(11, 13);
-  return (Number(user) + Number(system)) / 100;
-}
-
-async function freePort() {
-  const probe = createServer().listen(0, "127.0.0.1");
-  await once(probe, "listening");
-  const { port } = /** @type {import("node:net").AddressInfo} */ (probe.address());
-  await new Promise((resolve) => probe.close(resolve));
-  return port;
 }

@@ -56,6 +56,7 @@ async function check(loaded) {
   const [{ createEnrichments }, { createExports }] = await Promise.all([import("./enrichment/pool.js"), import("./receive/exports.js")]);
   try {
     createExports(configuration.exports);
+    if (configuration.store.file !== undefined) (await import("./store/open.js")).checkStore(configuration.store.file);
     await (await createEnrichments(configuration, createLog("silent"))).close();
   } catch (error) {
     return refuse([inWords(error)]);

@@ -143,7 +143,7 @@ describe("admin", () => {
       for (const header of [undefined, "Bearer s3cre", "Bearer s3cret2", "Basic s3cret", "s3cret"]) {
         const { status, headers, text } = await ask(`${admin}${path}`, { headers: header ? { authorization: header } : {} });
         assert.equal(status, 401, `${path} ${header}`);
-        assert.equal(headers["www-authenticate"], 'Bearer realm="token2text"');
+        assert.equal(headers["www-authenticate"], 'Bearer realm="token2text", Basic realm="token2text", charset="UTF-8"');
         assert.deepEqual(JSON.parse(text), { error: "a token is needed here: Authorization: Bearer TOKEN, with the TOKEN of --token" });
       }
     }

@@ -45,15 +45,15 @@ test("npx token2text-collector --version, --help, --check", () => {
   assert.match(checked, /^tokenizers: # --tokenizer$/m);
 });
 
-test("it starts, answers /health and stops", async () => {
-  const command = new Command(["-t", tokenizerFile, "--cache", join(folder, "cache"), "--relay", "otlp=0,http://127.0.0.1:1", "--admin", "0"], {
-    command: [join(folder, "node_modules/.bin/token2text-collector")],
-  });
+test("it starts, answers /health and stops; its store is there", async () => {
+  const options = ["-t", tokenizerFile, "--cache", join(folder, "cache"), "--relay", "otlp=0,http://127.0.0.1:1", "--receive", "0", "--store", join(folder, "traces.db"), "--admin", "0"];
+  const command = new Command(options, { command: [join(folder, "node_modules/.bin/token2text-collector")] });
   const health = await fetch(`${await command.url("admin")}/health`);
   assert.equal(health.status, 200);
   assert.equal((await health.json()).version, manifest.version);
   command.signal("SIGTERM");
   assert.equal(await command.ended, 0);
+  assert.ok(existsSync(join(folder, "traces.db")));
   assert.equal(readdirSync(join(folder, "cache")).length, 1, "the packed tokenizer");
 });
 

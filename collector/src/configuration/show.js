@@ -106,6 +106,7 @@ const USAGE = `token2text-collector: puts text next to token ids in LLM traces o
 Usage:
   token2text-collector --tokenizer T --relay BACKEND=LISTEN,URL [options]       between a program and its backend
   token2text-collector --tokenizer T --receive LISTEN --export BACKEND=URL ...  a receiver of OTLP
+  token2text-collector --tokenizer T --receive LISTEN --store FILE ...          one that keeps what it receives
 
 Examples:
   verl and MLflow: the trainer sets MLFLOW_TRACKING_URI=http://127.0.0.1:5001

@@ -28,12 +28,23 @@ const MOST_MISSING = 20;
  * @returns {() => void} Ends all waiting.
  */
 export function addReads(app, context, store) {
-  const closing = new AbortController();
+  /** Each ends the waiting of one request. @type {Set<() => void>} */
+  const waiting = new Set();
 
   app.get(PATH, async (request, reply) => {
     const { after, limit, wait } = asked(request.query);
-    const changes = await changesIn(store, { after, limit, millis: wait * 1000 }, endOf(request, closing.signal));
-    return reply.headers(HEADERS).send(changes);
+    const end = new AbortController();
+    const stop = () => end.abort();
+    const timer = setTimeout(stop, wait * 1000);
+    reply.raw.once("close", stop);
+    waiting.add(stop);
+    try {
+      return await reply.headers(HEADERS).send(await changesIn(store, after, limit, end.signal));
+    } finally {
+      clearTimeout(timer);
+      waiting.delete(stop);
+      stop();
+    }
   });
 
   app.get(`${PATH}/*`, async (request, reply) => {
@@ -45,21 +56,16 @@ export function addReads(app, context, store) {
     return reply.headers({ ...HEADERS, ...headerOf({ leftOut, undecoded }) }).type(PROTOBUF).send(Buffer.concat(bodies));
   });
 
-  return () => closing.abort();
+  return () => waiting.forEach((stop) => stop());
 }
 
-/**
- * @param {Store} store
- * @param {{ after: number, limit: number, millis: number }} wanted `millis`: how long to wait if there is nothing.
- * @param {AbortSignal} end Of the waiting.
- */
-async function changesIn(store, { after, limit, millis }, end) {
-  const until = AbortSignal.any([end, AbortSignal.timeout(millis)]);
+/** @param {Store} store @param {number} after @param {number} limit @param {AbortSignal} end Of waiting, if there is nothing. */
+async function changesIn(store, after, limit, end) {
   for (;;) {
     // Listened to before it is asked, or what comes in between would go unheard.
-    const added = additionTo(store, until);
+    const added = additionTo(store, end);
     const changes = await store.changed(after, limit);
-    if (changes.traces.length > 0 || until.aborted) return changes;
+    if (changes.traces.length > 0 || end.aborted) return changes;
     await added;
   }
 }
@@ -76,13 +82,6 @@ function additionTo(store, end) {
     end.addEventListener("abort", done);
     if (end.aborted) done();
   });
-}
-
-/** When nobody waits for the answer any more. @param {import("fastify").FastifyRequest} request @param {AbortSignal} closing */
-function endOf({ raw }, closing) {
-  const gone = new AbortController();
-  raw.socket.once("close", () => gone.abort());
-  return AbortSignal.any([closing, gone.signal]);
 }
 
 /** @param {Context} context @param {Uint8Array[]} requests */

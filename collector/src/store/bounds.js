@@ -1,5 +1,5 @@
 /**
- * How large and how old what is stored may get. Only what every export has settled is pruned for its size, so that nothing is
+ * How large and how old what is stored may get. Only what every export has settled is pruned for want of room, so that nothing is
  * lost that was acknowledged; without exports the store is where traces stay, and only their age, if one was given, ends them.
  */
 
@@ -8,17 +8,36 @@
 
 /** How many bodies go at once. */
 const STEP = 256;
-/** What rows take beside their bodies. */
-const ROW_BYTES = 256;
+/** What the write-ahead log may need on the disk to write and prune at all: SQLite begins it anew after 1,000 pages. */
+const RESERVE_BYTES = 8 << 20;
 
 export class Bounds {
   #tables;
   #limits;
+  #available;
+  /** Left by what was measured last. */
+  #room = 0;
+  /** Whether the disk holds less than is allowed. */
+  #isDisk = false;
 
-  /** @param {import("./tables.js").Tables} tables @param {Limits} limits */
-  constructor(tables, limits) {
+  /**
+   * @param {import("./tables.js").Tables} tables
+   * @param {Limits} limits
+   * @param {() => number} available Bytes that the disk has left.
+   */
+  constructor(tables, limits, available) {
     this.#tables = tables;
     this.#limits = limits;
+    this.#available = available;
+  }
+
+  /** To be called at the begin of a transaction. */
+  measure() {
+    const { used, file } = this.#tables.bytes();
+    // What is new to the file is in the log too.
+    const onDisk = file + (this.#available() - RESERVE_BYTES) / 2;
+    this.#isDisk = onDisk < this.#limits.bytes;
+    this.#room = Math.min(this.#limits.bytes, onDisk) - used;
   }
 
   /**
@@ -29,18 +48,17 @@ export class Bounds {
    * @returns {{ isRoom: boolean, pruned: number }}
    */
   makeRoom(body, traces) {
-    const { bytes, exports } = this.#limits;
-    const needed = body.length + ROW_BYTES * (1 + traces.length);
+    const needed = this.#tables.bytesOf(body.length, traces.length);
     let pruned = 0;
-    while (this.#tables.bytes() + needed > bytes) {
-      const ids = exports.length === 0 ? [] : this.#tables.prunable({ settled: this.#settled(), limit: STEP });
-      if (ids.length === 0) return { isRoom: false, pruned };
-      for (const id of ids) {
-        if (this.#tables.bytes() + needed <= bytes) break;
-        this.#tables.remove(id);
-        pruned++;
-      }
+    if (this.#room < needed) this.measure();
+    while (this.#room < needed) {
+      const [oldest] = this.#limits.exports.length === 0 ? [] : this.#tables.prunable({ settled: this.#settled(), limit: 1 });
+      if (oldest === undefined) return { isRoom: false, pruned };
+      this.#tables.remove(oldest);
+      pruned++;
+      this.measure();
     }
+    this.#room -= needed;
     return { isRoom: true, pruned };
   }
 
@@ -67,7 +85,7 @@ export class Bounds {
   /** Why there is no room, and what helps. */
   get fullInWords() {
     const { bytes, exports } = this.#limits;
-    const cure = exports.length === 0 ? "raise it, or let --store-age end what is old" : "exports have not taken what is there";
-    return `the store has the ${bytes} bytes of --store-size; ${cure}`;
+    const what = this.#isDisk ? "the disk of the store is full" : `the store has the ${bytes} bytes of --store-size`;
+    return `${what}; ${exports.length === 0 ? "give it more room, or let --store-age end what is old" : "exports have not taken what is there"}`;
   }
 }

@@ -10,6 +10,8 @@ import { StoreError } from "./store-error.js";
 /** What a thread says first: that it is open, or why not. @typedef {{ isOpen: true } | { unusable: { code: StoreError["code"], message: string } }} Opened */
 /** What it says then: answers, and more that its own side knows of. @typedef {{ answers: Answer[] } & Record<string, any>} Said */
 
+const UNAVAILABLE = 503;
+
 export class Calls {
   #worker;
   #lastId = 0;
@@ -17,14 +19,14 @@ export class Calls {
   /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */
   #waiting = new Map();
 
-  /** @param {Worker} worker @param {(said: any) => void} onSaid @param {(refused: Refused) => Refusal} refusalOf */
-  constructor(worker, onSaid, refusalOf) {
+  /** @param {Worker} worker @param {(said: any) => void} onSaid */
+  constructor(worker, onSaid) {
     this.#worker = worker;
     worker.on("message", (/** @type {Said} */ said) => {
       for (const { id, value, refused } of said.answers) {
         const { resolve, reject } = this.#waiting.get(id) ?? {};
         this.#waiting.delete(id);
-        if (refused) reject?.(refusalOf(refused));
+        if (refused) reject?.(new Refusal(refused.statusCode, refused.message));
         else resolve?.(value);
       }
       onSaid(said);
@@ -37,14 +39,13 @@ export class Calls {
    * @param {string} script
    * @param {object} options
    * @param {(said: any) => void} [onSaid]
-   * @param {(refused: Refused) => Refusal} [refusalOf]
    * @throws {StoreError}
    */
-  static async start(script, options, onSaid = () => {}, refusalOf = ({ statusCode, message }) => new Refusal(statusCode, message)) {
+  static async start(script, options, onSaid = () => {}) {
     const worker = new Worker(new URL(script, import.meta.url), { workerData: options });
     const [opened] = /** @type {Opened[]} */ (await once(worker, "message"));
     if ("unusable" in opened) throw new StoreError(opened.unusable.code, opened.unusable.message);
-    return new Calls(worker, onSaid, refusalOf);
+    return new Calls(worker, onSaid);
   }
 
   /** @param {string} method @param {any[]} args @param {ArrayBuffer[]} [moved] @returns {Promise<any>} */
@@ -66,7 +67,12 @@ export class Calls {
   }
 }
 
-/** @param {Call} call @param {Record<string, (...args: any[]) => unknown>} methods @returns {Answer} */
+/**
+ * @param {Call} call
+ * @param {Record<string, (...args: any[]) => unknown>} methods
+ * @returns {Answer}
+ * @throws What is no Refusal.
+ */
 export function answerTo({ id, method, args }, methods) {
   try {
     return { id, value: methods[method](...args) };
@@ -74,6 +80,27 @@ export function answerTo({ id, method, args }, methods) {
     if (!(error instanceof Refusal)) throw error;
     return { id, refused: { statusCode: error.statusCode, message: error.message } };
   }
+}
+
+/** The same of what only reads: what SQLite cannot read now is refused. @param {Call} call @param {Record<string, (...args: any[]) => unknown>} methods */
+export function readingAnswerTo(call, methods) {
+  try {
+    return answerTo(call, methods);
+  } catch (error) {
+    return { id: call.id, refused: refusedBySqlite(error, "read") };
+  }
+}
+
+/**
+ * @param {unknown} error
+ * @param {"read" | "written"} what Of the store, could not be done.
+ * @returns {Refused}
+ * @throws The same error, if it is not SQLite's.
+ */
+export function refusedBySqlite(error, what) {
+  const { code, message } = /** @type {{ code?: string, message: string }} */ (error);
+  if (!code?.startsWith("SQLITE_")) throw error;
+  return { statusCode: UNAVAILABLE, message: `the store cannot be ${what}: ${message} (${code})` };
 }
 
 /**

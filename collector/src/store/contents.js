@@ -1,6 +1,6 @@
 /** What there is to know of a body before it is stored: how many spans it has, and of which traces. */
 import { BYTES, fields } from "../enrichment/sampling/proto-wire.js";
-import { JSON_TYPE } from "../receive/answers.js";
+import { JSON_TYPE, PROTOBUF } from "../receive/answers.js";
 import { Refusal } from "../receive/refusal.js";
 import { countSpans, member, spansInJson } from "../receive/span-count.js";
 
@@ -29,19 +29,17 @@ export function traceIdBytes(text) {
 
 /** @param {Buffer} body */
 function traceIdsIn(body) {
-  countSpans(body, "");
-  return spansIn(body).map((span) => {
-    /** @type {Buffer} */
-    let id = Buffer.alloc(0);
-    try {
-      for (const { number, type, from, end } of fields(body, span)) {
-        if (number === TRACE_ID && type === BYTES) id = body.subarray(from, end);
-      }
-    } catch {
-      throw new Refusal(400, `the body is not OTLP as protocol buffers: damaged in the span at byte ${span.from}`);
-    }
-    return id;
-  });
+  // It knows where the damage is.
+  countSpans(body, PROTOBUF);
+  try {
+    return spansIn(body).map((span) => {
+      const ids = [...fields(body, span)].filter(({ number, type }) => number === TRACE_ID && type === BYTES);
+      const { from, end } = ids[ids.length - 1] ?? { from: 0, end: 0 };
+      return body.subarray(from, end);
+    });
+  } catch {
+    throw new Refusal(400, "the body is not OTLP as protocol buffers: damaged in a span, or around spans");
+  }
 }
 
 /** Where the spans of a request are. @param {Buffer} body */

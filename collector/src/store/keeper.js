@@ -1,7 +1,8 @@
 /** What keeps a store, in whatever thread: its file, its lock, its clock, and what is written into it together. */
+import { statfsSync } from "node:fs";
 import { Refusal } from "../receive/refusal.js";
 import { Bounds } from "./bounds.js";
-import { answerTo } from "./calls.js";
+import { answerTo, readingAnswerTo, refusedBySqlite } from "./calls.js";
 import { createClock } from "./clock.js";
 import { contentsOf } from "./contents.js";
 import { lock } from "./lock.js";
@@ -38,7 +39,10 @@ export class Keeper {
       throw error;
     }
     this.#tables = new Tables(this.#database);
-    this.#bounds = new Bounds(this.#tables, limits);
+    this.#bounds = new Bounds(this.#tables, limits, () => {
+      const { bavail, bsize } = statfsSync(file);
+      return bavail * bsize;
+    });
     this.#now = createClock(this.#tables.newest(), clocks);
     this.#bodies = this.#tables.count();
     this.#transact = this.#database.transaction((/** @type {Call[]} */ calls) => this.#writeAll(calls));
@@ -56,9 +60,7 @@ export class Keeper {
       this.#bodies += written.added - written.pruned.size - written.pruned.age;
       return written;
     } catch (error) {
-      const { code = "", message } = /** @type {{ code?: string, message: string }} */ (error);
-      if (!code.startsWith("SQLITE_")) throw error;
-      const refused = { statusCode: UNAVAILABLE, message: `the store cannot be written: ${message} (${code})` };
+      const refused = refusedBySqlite(error, "written");
       return { answers: calls.map(({ id }) => ({ id, refused })), added: 0, pruned: { size: 0, age: 0 } };
     }
   }
@@ -66,11 +68,12 @@ export class Keeper {
   /** @param {Call[]} calls @returns {Written} */
   #writeAll(calls) {
     const now = this.#now();
+    this.#bounds.measure();
     /** @type {Written} */
     const written = { answers: [], added: 0, pruned: { size: 0, age: 0 } };
     /** @type {Record<string, (...args: any[]) => unknown>} */
     const WRITES = {
-      add: (body, contentType) => this.#add(written, body, contentType),
+      add: (body, contentType) => this.#add(written, now, body, contentType),
       settle: (name, position, dead) => this.#tables.settle(name, position, dead, now),
       resolve: (id, dead) => this.#tables.resolve(id, dead, now),
       pruneOld: () => {
@@ -81,8 +84,8 @@ export class Keeper {
     return written;
   }
 
-  /** @param {Written} written @param {Uint8Array} given @param {string} contentType @returns {number} */
-  #add(written, given, contentType) {
+  /** @param {Written} written @param {number} now @param {Uint8Array} given @param {string} contentType @returns {number} */
+  #add(written, now, given, contentType) {
     const body = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
     const { spans, traces } = contentsOf(body, contentType);
     if (spans === 0) return 0;
@@ -90,17 +93,17 @@ export class Keeper {
     written.pruned.size += pruned;
     if (!isRoom) throw new Refusal(UNAVAILABLE, this.#bounds.fullInWords);
     written.added++;
-    return this.#tables.add({ at: this.#now(), contentType, spans, body, traces });
+    return this.#tables.add({ at: now, contentType, spans, body, traces });
   }
 
   /** @param {Call} call @returns {Answer} */
   read(call) {
     const tables = this.#tables;
-    return answerTo(call, {
+    return readingAnswerTo(call, {
       after: (position, bytes) => tables.after(position, bytes),
       position: (name) => tables.position(name),
       due: (name, limit) => tables.due(name, limit),
-      facts: () => ({ bytes: tables.bytes(), bodies: this.#bodies, last: tables.last(), dead: tables.deadCounts(), positions: tables.positions() }),
+      facts: () => ({ bytes: tables.bytes().used, bodies: this.#bodies, last: tables.last(), dead: tables.deadCounts(), positions: tables.positions() }),
     });
   }
 

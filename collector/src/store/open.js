@@ -1,5 +1,5 @@
 /** The file of a store: made if there is none, and left alone if it is something else. */
-import { closeSync, openSync } from "node:fs";
+import { closeSync, existsSync, openSync } from "node:fs";
 import Database from "better-sqlite3";
 import { MIGRATIONS } from "./migrations.js";
 import { StoreError } from "./store-error.js";
@@ -10,6 +10,8 @@ export const APPLICATION_ID = 0x74327463;
 const BUSY_MILLIS = 5000;
 /** What a large transaction has made of the log is given back after it. */
 const LOG_BYTES = 64 << 20;
+/** Bodies of 145 KB are written a third faster than in SQLite's pages of 4 KiB, those of 3 KB as fast. */
+const PAGE_BYTES = 8192;
 
 /**
  * Opens the file for the process that keeps it, which makes it and brings its tables up to date.
@@ -22,6 +24,8 @@ const LOG_BYTES = 64 << 20;
 export function openKept(file, migrations = MIGRATIONS) {
   return opened(file, (database) => {
     const version = versionOf(database, file, migrations);
+    // Of a new file: bodies are long.
+    database.pragma(`page_size = ${PAGE_BYTES}`);
     database.pragma("journal_mode = WAL");
     // An acknowledgement must outlive the machine, not only the process.
     database.pragma("synchronous = FULL");
@@ -45,6 +49,16 @@ export function openBeside(file) {
       throw new StoreError("store_older", `${file} is of an older version of token2text-collector: start the collector with it once`);
     }
   }, "r");
+}
+
+/**
+ * Looks at what may be kept: no file yet, or a store of this version or an older one.
+ *
+ * @param {string} file
+ * @throws {StoreError}
+ */
+export function checkStore(file) {
+  if (existsSync(file)) opened(file, (database) => versionOf(database, file, MIGRATIONS), "r").close();
 }
 
 /** @param {string} file @param {(database: Database.Database) => void} prepare @param {"a" | "r"} flags `a`: made if it is not there. */
@@ -96,7 +110,7 @@ const REASONS = {
 };
 
 /** @param {string} file @param {NodeJS.ErrnoException} error */
-function inWords(file, { code = "", message }) {
+export function inWords(file, { code = "", message }) {
   if (code === "SQLITE_NOTADB") return new StoreError("store_foreign", `${file} is no store, nor any database of SQLite: name another file`);
   return new StoreError("store_unusable", `cannot open ${file}: ${REASONS[code] ?? message}`);
 }

@@ -8,6 +8,7 @@ import { Tables } from "./tables.js";
 
 /** @typedef {import("../types.js").StoredBody} StoredBody */
 /** @typedef {import("../types.js").StoredSpans} StoredSpans */
+/** @typedef {import("./spans.js").Span} Span */
 
 /** Bodies that are in memory at once. */
 const PAGE_BYTES = 8 << 20;
@@ -39,15 +40,15 @@ export class Reader {
    */
   spansOf(traces, bytes) {
     const wanted = new Set(traces.map((trace) => Buffer.from(trace).toString("latin1")));
-    /** @type {Map<unknown, import("./spans.js").Span>} */
+    /** @type {Map<unknown, Span>} */
     const spans = new Map();
     /** @type {StoredSpans["leftOut"]} */
     const leftOut = [];
     let sum = 0;
     for (const stored of this.#bodies(traces)) {
-      const { body, reason } = inProtobuf(stored);
+      const { found, reason } = spansIn(stored, wanted);
       if (reason !== undefined) leftOut.push({ body: stored.id, reason });
-      for (const span of spansOf(body, wanted)) {
+      for (const span of found) {
         sum += span.bytes.length - (spans.get(span.key)?.bytes.length ?? 0);
         if (sum > bytes) throw new Refusal(413, `these traces have more than ${bytes} bytes; ask for fewer at once`);
         spans.delete(span.key);
@@ -72,17 +73,17 @@ export class Reader {
   }
 }
 
-/** @param {StoredBody} stored @returns {{ body: Buffer, reason?: string }} With a reason, nothing of it can be had. */
-function inProtobuf({ body, contentType }) {
+/** @param {StoredBody} stored @param {Set<string>} wanted @returns {{ found: Span[], reason?: string }} With a reason, nothing of it can be had. */
+function spansIn({ body, contentType }, wanted) {
   try {
     const bytes = contentType === JSON_TYPE ? toProtobuf(body) : body;
-    return { body: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) };
+    return { found: [...spansOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), wanted)] };
   } catch (error) {
-    return { body: Buffer.alloc(0), reason: /** @type {Error} */ (error).message };
+    return { found: [], reason: /** @type {Error} */ (error).message };
   }
 }
 
-/** @param {import("./spans.js").Span[]} spans @returns {Uint8Array[]} */
+/** @param {Span[]} spans @returns {Uint8Array[]} */
 function requestsOf(spans) {
   const requests = [];
   for (let from = 0, end = 0; from < spans.length; from = end) {

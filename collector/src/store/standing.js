@@ -4,10 +4,16 @@ import { Refusal } from "../receive/refusal.js";
 const UNAVAILABLE = 503;
 /** When there may be room again, or exports have taken what is there. */
 const RETRY_SECONDS = 10;
+/** A store at its bound prunes with every transaction. */
+const TELL_MILLIS = 10_000;
 
 export class Standing {
   #metrics;
   #log;
+  /** How many bodies were pruned, by why, that the log has not told yet. @type {Map<string, number>} */
+  #unsaid = new Map();
+  /** @type {NodeJS.Timeout | undefined} */
+  #timer;
   /** The last refusal for want of room. @type {{ reason: string, at: number } | undefined} */
   #last;
 
@@ -17,9 +23,10 @@ export class Standing {
     this.#log = log;
   }
 
-  /** @param {{ statusCode: number, message: string }} refused @returns {Refusal} */
-  refusal({ statusCode, message }) {
-    if (statusCode !== UNAVAILABLE) return new Refusal(statusCode, message);
+  /** What the sender of a body is told that was not stored. @param {unknown} error */
+  told(error) {
+    if (!(error instanceof Refusal) || error.statusCode !== UNAVAILABLE) return error;
+    const { message } = error;
     this.#metrics.notStored();
     if (!this.#last) this.#log.error({ reason: message }, "what is received is not stored");
     this.#last = { reason: message, at: performance.now() };
@@ -42,7 +49,16 @@ export class Standing {
     for (const [reason, bodies] of Object.entries(pruned)) {
       if (bodies === 0) continue;
       this.#metrics.pruned(reason, bodies);
-      this.#log.info({ reason, bodies }, "bodies were pruned");
+      this.#unsaid.set(reason, (this.#unsaid.get(reason) ?? 0) + bodies);
+      this.#timer ??= setTimeout(() => this.tell(), TELL_MILLIS).unref();
     }
+  }
+
+  /** Says what was pruned since it was said last. */
+  tell() {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    for (const [reason, bodies] of this.#unsaid) this.#log.info({ reason, bodies }, "bodies were pruned");
+    this.#unsaid.clear();
   }
 }

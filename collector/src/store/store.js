@@ -26,7 +26,7 @@ export async function openStore(options, { metrics, log }) {
     standing.accepted();
     for (const listener of listeners) listener();
   };
-  const keeper = await Calls.start("./keeper-thread.js", options, onSaid, (refused) => standing.refusal(refused));
+  const keeper = await Calls.start("./keeper-thread.js", options, onSaid);
   const reader = await Calls.start("./reader-thread.js", { file: options.file });
   const closing = new AbortController();
 
@@ -43,10 +43,14 @@ export async function openStore(options, { metrics, log }) {
   }
 
   return {
-    add(body, contentType) {
+    async add(body, contentType) {
       // A copy that is moved, for the buffer of a small body holds others too.
       const copy = new Uint8Array(body);
-      return keeper.ask("add", [copy, contentType], [copy.buffer]);
+      try {
+        return await keeper.ask("add", [copy, contentType], [copy.buffer]);
+      } catch (error) {
+        throw standing.told(error);
+      }
     },
     after: (position, bytes) => keeper.ask("after", [position, bytes]),
     onAdded(listener) {
@@ -64,6 +68,7 @@ export async function openStore(options, { metrics, log }) {
       closing.abort();
       await reader.close();
       await keeper.close();
+      standing.tell();
     },
   };
 }

@@ -4,16 +4,20 @@
 /** @typedef {import("../types.js").StoredBody} StoredBody */
 /** @typedef {{ id: number, export: string, body: number, attempts: number, status: number | null, reason: string }} DeadRow */
 
+/** That a body has spans of a trace: two entries of 16 bytes and a number, in pages that may be half full. */
+const TRACE_BYTES = 128;
 const BODY = "id, type AS contentType, body, at, spans";
 
 export class Tables {
   #database;
+  #pageSize;
   /** @type {Map<string, import("better-sqlite3").Statement<any[], any>>} */
   #statements = new Map();
 
   /** @param {import("better-sqlite3").Database} database */
   constructor(database) {
     this.#database = database;
+    this.#pageSize = /** @type {number} */ (database.pragma("page_size", { simple: true }));
   }
 
   /** @param {string} sql */
@@ -97,10 +101,17 @@ export class Tables {
     return this.#sql("SELECT count(DISTINCT body) FROM traces").pluck().get();
   }
 
-  /** Bytes that are in use, of a file that never gets smaller. */
+  /** Bytes of the file, which never gets smaller, and how many of them are in use. @returns {{ file: number, used: number }} */
   bytes() {
-    const [pages, free, size] = ["page_count", "freelist_count", "page_size"].map((name) => /** @type {number} */ (this.#database.pragma(name, { simple: true })));
-    return (pages - free) * size;
+    const pages = "pragma_page_count, pragma_freelist_count, pragma_page_size";
+    return this.#sql(`SELECT page_count * page_size AS file, (page_count - freelist_count) * page_size AS used FROM ${pages}`).get();
+  }
+
+  /** The most bytes that a body may take in the file. @param {number} body @param {number} traces */
+  bytesOf(body, traces) {
+    const size = this.#pageSize;
+    // Every page of a long body names the next; a short one may be alone in its page.
+    return (Math.ceil(body / (size - 4)) + 1) * size + traces * TRACE_BYTES;
   }
 
   /** @param {string} name @returns {number} */

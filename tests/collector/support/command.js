@@ -35,6 +35,10 @@ export class Command {
     });
   }
 
+  get pid() {
+    return this.#child.pid;
+  }
+
   /** The lines of its log so far. @returns {Record<string, any>[]} */
   get log() {
     return this.stderr.split("\n").filter((line) => line.startsWith("{") && line.endsWith("}")).map((line) => JSON.parse(line));

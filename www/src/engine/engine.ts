@@ -8,7 +8,8 @@ import { Drift } from "./drift.js";
 import { failureOf } from "./errors.js";
 import { indentJson } from "./indent.js";
 import { Jobs, throttled, type Job, type JobName } from "./jobs.js";
-import { MOST_BYTES, bytesOf, type Body } from "./reader.js";
+import { MOST_BYTES, bytesOf } from "./reader.js";
+import { bodiesToSave, enrichedName } from "./save.js";
 import { Search } from "./search.js";
 import type { Trace } from "./collector.js";
 import type { Follower } from "./follower.js";
@@ -264,7 +265,7 @@ export class WorkerEngine implements Engine {
 
   async enriched(onProgress: OnProgress): Promise<{ name: string; blob: Blob }[]> {
     const enricher = new Enricher(this.#tokenizers.byPattern, { limits: { bodyBytes: MOST_BYTES } });
-    const { bodies } = this.#traces;
+    const bodies = bodiesToSave(this.#traces.bodies);
     try {
       const texts = [];
       for (const [i, body] of bodies.entries()) {
@@ -277,12 +278,6 @@ export class WorkerEngine implements Engine {
       enricher.free();
     }
   }
-}
-
-/** `calls.jsonl.gz` becomes `calls.text.jsonl`. */
-function enrichedName({ name }: Body): string {
-  const [, stem, extension = ".jsonl"] = /^(.*?)(\.\w+)?$/s.exec(name.replace(/\.gz$/, ""))!;
-  return `${stem.replaceAll("/", "-")}.text${extension}`;
 }
 
 function throttledProgress(onProgress: OnProgress): OnProgress {

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { write, type SpanInput } from "token2text";
+import { read, write, type SpanInput } from "token2text";
 import type { Row } from "./contract.js";
+import { bodiesToSave, enrichedName } from "./save.js";
 import { Search } from "./search.js";
 import { Job } from "./jobs.js";
 import { wholePart } from "./sources.js";
@@ -112,4 +113,15 @@ test("what was found in a rollout before it has grown is forgotten, in others it
   search.forget(opened.places);
   assert.deepEqual(await find([1]), [[1, 0], [1, 1]]);
   assert.deepEqual(await find(), [[0, 0], [1, 0], [1, 1], [2, 0]]);
+});
+
+test("what is followed is saved as one file, whose spans are those of its traces as they are now", async () => {
+  const { traces, take } = await followed();
+  for (const trace of TRACES) await take(trace, 1);
+  await take(TRACES[0]!, 2);
+  await traces.add(wholePart({ name: "calls.jsonl.gz" }, new TextEncoder().encode("{}")), undefined, signal);
+  const [file, request, ...others] = bodiesToSave(traces.bodies);
+  assert.deepEqual([others, enrichedName(file), enrichedName(request)], [[], "calls.text.jsonl", "collector.text.binpb"]);
+  const spans = await read(new Uint8Array(await request.content.arrayBuffer()), { contentType: request.contentType });
+  assert.deepEqual(spans.map(({ traceId }) => traceId).sort(), [TRACES[0], TRACES[0], TRACES[1], TRACES[2]]);
 });

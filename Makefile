@@ -237,6 +237,11 @@ test-phoenix: build fetch-tokenizers ## the preset for Phoenix against its serve
 	node tests/phoenix/run.js
 	$(call done,Phoenix tests)
 
+.PHONY: soak
+soak: build fetch-tokenizers collector/node_modules/.package-lock.json ## the collector with a store for SOAK_SECONDS (600), its backend ill now and then, then killed SOAK_KILLS (100) times; not in `make test`
+	node tests/soak/run.js
+	$(call done,soak)
+
 .PHONY: fuzz
 fuzz: ## every fuzz target for FUZZ_SECONDS (120); needs a nightly compiler and cargo-fuzz
 	scripts/fuzz.sh

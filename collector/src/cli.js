@@ -36,6 +36,10 @@ const REASONS = {
  */
 export async function main(args) {
   process.stdout.on("error", (error) => process.exit(/** @type {NodeJS.ErrnoException} */ (error).code === "EPIPE" ? 0 : 2));
+  const [name = "-", ...rest] = args;
+  // Options begin with a dash, and every value follows its option.
+  const status = name.startsWith("-") ? undefined : await runNamed(name, rest);
+  if (status !== undefined) return status;
   const loaded = await load(args, process.env);
   const { configuration, problems, warnings, actions } = loaded;
   if (actions.help) return print(helpText(loaded.options));
@@ -48,6 +52,16 @@ export async function main(args) {
   // Node then writes the stack and ends the process with 1.
   process.on("uncaughtExceptionMonitor", (error) => log.fatal({ err: error }, "ended by a mistake of its own: please report it"));
   return serve(configuration, log, stop);
+}
+
+/** Runs one of the commands beside serving. @param {string} name @param {string[]} args @returns {Promise<number | undefined>} Nothing: there is none of the name. */
+async function runNamed(name, args) {
+  const [{ COMMANDS }, { runCommand }] = await Promise.all([import("./commands/commands.js"), import("./commands/command.js")]);
+  const command = COMMANDS.find((one) => one.name === name);
+  if (!command) return undefined;
+  const { text, status } = runCommand(command, args);
+  (status === 0 ? process.stdout : process.stderr).write(text);
+  return status;
 }
 
 /** Does what a start does, but listens nowhere. @param {import("./configuration/load.js").Loaded} loaded */

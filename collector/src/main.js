@@ -5,6 +5,7 @@ import { createEnrichments } from "./enrichment/pool.js";
 import { startReceiver } from "./receive/receiver.js";
 import { startRelay } from "./relay/relay.js";
 import { exportName } from "./configuration/targets.js";
+import { startForwarding } from "./forwarding/forwarding.js";
 import { openStore } from "./store/store.js";
 
 /** @typedef {import("./types.js").Configuration} Configuration */
@@ -30,9 +31,15 @@ export async function start(configuration, log) {
   try {
     const enrichments = await createEnrichments(configuration, log);
     closers.unshift(() => enrichments.close());
+    /** @type {import("./types.js").Context} */
     const context = { configuration, enrichments, metrics, log, store };
     for (const target of configuration.relays) listeners.push(await startRelay(context, target));
     if (configuration.receive) listeners.push(await startReceiver(context, configuration.receive));
+    if (store && configuration.exports.length > 0) {
+      const forwarding = startForwarding(context, store);
+      context.forwarding = forwarding;
+      closers.unshift(() => forwarding.close());
+    }
     if (configuration.admin) listeners.push(await startAdmin(context, configuration.admin, listeners));
   } catch (error) {
     await close();

@@ -140,6 +140,8 @@ export interface Metrics {
   answered(labels: { listener: string; status: number }, seconds: number): void;
   /** An export that has ended. */
   exported(labels: { backend: Backend; status: "success" | "retryable" | "failure" }, seconds: number): void;
+  /** A request from the store that an export did not take, and that is sent again. */
+  retried(labels: { export: string }): void;
   /** Bytes of bodies that are now held, or (less than 0) no more. */
   held(bytes: number): void;
   /** Bodies that one transaction of the store has stored, and how long it took. */
@@ -186,6 +188,8 @@ export interface StoreFacts {
   /** How many dead letters each export has. */
   dead: Record<string, number>;
   positions: Record<string, number>;
+  /** What each of the configured exports has not settled yet; `seconds`: the age of the oldest of it. */
+  behind: Record<string, { bodies: number; bytes: number; seconds: number }>;
   /** Why it takes nothing now. */
   refusing?: string;
 }
@@ -251,6 +255,16 @@ export interface Context {
   log: import("pino").Logger;
   /** If one was asked for. */
   store?: Store;
+  /** If there are a store and exports. */
+  forwarding?: Forwarding;
+}
+
+/** What sends what is stored to the exports. */
+export interface Forwarding {
+  /** How each export is: since when it fails and why, and the last warning of what it took. */
+  health(): { export: string; failingSince?: string; reason?: string; warning?: string }[];
+  /** Lets what is being sent end; the rest stays in the store. */
+  close(): Promise<void>;
 }
 
 /** A part that listens. */

@@ -19,7 +19,11 @@ import { groupBy, hasText, joinSpans, splitSpans, storable } from "./otlp-reques
  *   trace, which is all that a page of another origin can do where MLflow has a login, and only one writer at a time may.
  *   Default: `"auto"`, the file in such a page and OTLP anywhere else.
  */
-/** A span that the server refused. @typedef {{ traceId: string, spanId: string, error: Token2TextError }} Rejected */
+/**
+ * A span that the server refused. `httpStatus` is that of the answer to it alone: 500 may also mean that the server is ill.
+ *
+ * @typedef {{ traceId: string, spanId: string, error: Token2TextError, httpStatus?: number }} Rejected
+ */
 /**
  * `failure` with `rejected`: all other spans are stored. `retryable`: some may be stored; sending the same again is harmless.
  *
@@ -197,16 +201,16 @@ class Delivery {
       return undefined;
     }
     if (spans.length === 1) {
-      this.#reject(spans, result.error);
+      this.#reject(spans, result.error, result.httpStatus);
       return undefined;
     }
     const middle = spans.length >> 1;
     return (await this.#send(spans.slice(0, middle))) ?? this.#send(spans.slice(middle));
   }
 
-  /** @param {WireSpan[]} spans @param {Token2TextError} error */
-  #reject(spans, error) {
-    for (const { traceId, spanId } of spans) this.rejected.push({ traceId, spanId, error });
+  /** @param {WireSpan[]} spans @param {Token2TextError} error @param {number} [httpStatus] */
+  #reject(spans, error, httpStatus) {
+    for (const { traceId, spanId } of spans) this.rejected.push({ traceId, spanId, error, ...(httpStatus && { httpStatus }) });
   }
 
   /**

@@ -19,6 +19,7 @@ import { refusalOfProject } from "./trackio-names.js";
  * @property {number} index Among the entries that were given.
  * @property {string} [logId]
  * @property {Token2TextError} error
+ * @property {number} [httpStatus] Of the answer to it alone: 500 may also mean that the server is ill.
  */
 
 /** The server blocks for half a second on as much. */

@@ -5,12 +5,13 @@ import { Token2TextError, messageOf } from "../errors.js";
 /** @typedef {import("./json-repair.js").Replaced} Replaced */
 /**
  * `retryable`: nothing is lost, send the same again; what is stored already stays as it is. `failure`: what `rejected` lists was
- * not stored, the rest was; without that list, nothing was.
+ * not stored, the rest was; without that list, nothing was. `stoppedBy` is the status of an answer that was about no entry, but about
+ * who asks: everything that was not sent yet is in `rejected` too.
  *
  * @typedef {(
  *   | { status: "success" }
  *   | { status: "retryable", retryAfterMs?: number, error: Token2TextError }
- *   | { status: "failure", error: Token2TextError }
+ *   | { status: "failure", error: Token2TextError, stoppedBy?: number }
  * ) & { rejected?: Rejected[], replaced?: Replaced }} TrackioResult
  */
 /** @typedef {Exclude<TrackioResult, { status: "success" }>} Problem */
@@ -29,7 +30,8 @@ export function outcome(rejected, replaced, { lost, all }, problem) {
   if (rejected.length === 0) return { status: "success", ...more };
   const [{ index, error }] = rejected;
   const what = `${lost} of ${all} entries not stored; entry ${index}: ${error.message}`;
-  return { status: "failure", error: new Token2TextError(error.code, what, { cause: error }), ...more };
+  const stopped = problem?.stoppedBy === undefined ? {} : { stoppedBy: problem.stoppedBy };
+  return { status: "failure", error: new Token2TextError(error.code, what, { cause: error }), ...stopped, ...more };
 }
 
 /** @param {unknown} error @returns {TrackioResult} */

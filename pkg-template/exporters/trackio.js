@@ -171,11 +171,11 @@ export class TrackioExporter {
       return undefined;
     }
     if (result.status === "retryable") return { status: "retryable", retryAfterMs: result.retryAfterMs, error: result.error };
-    if (batch.length === 0 || !isAboutEntries(result)) return { status: "failure", error: result.error };
+    if (batch.length === 0 || !isAboutEntries(result)) return { status: "failure", error: result.error, stoppedBy: result.httpStatus };
     if (batch.length === 1) {
       const [{ index, logId }] = batch;
       settled.count++;
-      settled.rejected.push({ index, logId, error: result.error });
+      settled.rejected.push({ index, logId, error: result.error, httpStatus: result.httpStatus });
       return undefined;
     }
     const middle = batch.length >> 1;

@@ -5,6 +5,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { after, before, test } from "node:test";
 import { gunzipSync, gzipSync } from "node:zlib";
+import { DEFAULTS } from "../../collector/src/configuration/defaults.js";
 import { splitSpans } from "../../pkg/exporters/otlp-request.js";
 import { OtlpExporter, toProtobuf } from "../../pkg/exporters/otlp.js";
 import { freshId, request } from "../integration/support/fixtures.js";
@@ -218,6 +219,17 @@ test("who waits is answered as soon as there is something, at the end of the tim
   await Promise.all([collector.close(), last]);
   assert.deepEqual(await last, { traces: [], next: 1 });
   assert.ok(performance.now() - start < 20_000);
+});
+
+test("traces that are more than fits into memory are refused, not cut", async () => {
+  const { url, collector } = await storing({}, { limits: { ...DEFAULTS.limits, bodyBytes: 100_000, heldBytes: 250_000 } });
+  const traces = Array.from({ length: 4 }, () => freshId(16));
+  for (const trace of traces) assert.equal((await send(url, oneSpan(trace, "x".repeat(80_000)))).status, 200);
+  const answer = await fetch(`${url}/${traces}`);
+  assert.equal(answer.status, 413);
+  assert.match((await answer.json()).message, /these traces have more than 250000 bytes; ask for fewer at once/);
+  assert.equal(splitSpans(await bytes(`${url}/${traces.slice(1)}`)).length, 3);
+  await collector.close();
 });
 
 test("what is asked for wrongly is said in words", async () => {

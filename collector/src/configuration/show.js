@@ -107,6 +107,7 @@ Usage:
   token2text-collector --tokenizer T --relay BACKEND=LISTEN,URL [options]       between a program and its backend
   token2text-collector --tokenizer T --receive LISTEN --export BACKEND=URL ...  a receiver of OTLP
   token2text-collector --tokenizer T --receive LISTEN --store FILE ...          one that keeps what it receives
+  token2text-collector dead-letters | retry | give-up STORE                     what exports refuse; each has --help
 
 Examples:
   verl and MLflow: the trainer sets MLFLOW_TRACKING_URI=http://127.0.0.1:5001

@@ -14,7 +14,7 @@ const { version } = JSON.parse(readFileSync(new URL("../../package.json", import
  * @param {Listener[]} listeners Those that `/health` names.
  * @returns {Promise<Listener>}
  */
-export async function startAdmin({ configuration, enrichments, metrics, store }, address, listeners = []) {
+export async function startAdmin({ configuration, enrichments, metrics, store, forwarding }, address, listeners = []) {
   // Whoever scrapes keeps its connections open; they are no work that is under way.
   const app = Fastify({ logger: false, forceCloseConnections: true });
   app.setErrorHandler((error, _request, reply) => {
@@ -30,7 +30,7 @@ export async function startAdmin({ configuration, enrichments, metrics, store },
     const status = !ready ? "not ready" : facts?.refusing === undefined ? "ok" : "refusing";
     reply.code(status === "ok" ? 200 : 503).header("cache-control", "no-store");
     const places = listeners.map(({ name, address }) => ({ name, ...address }));
-    return { status, version, workers, tokenizers, listeners: places, store: facts };
+    return { status, version, workers, tokenizers, listeners: places, store: facts, exports: forwarding?.health() };
   });
   app.get("/metrics", async (_request, reply) => {
     const text = await metrics.text(enrichments.health(), await store?.facts());

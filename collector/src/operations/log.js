@@ -59,6 +59,6 @@ function plain(value) {
 }
 
 /** Text from outside must not steer the terminal. @param {string} text */
-function escaped(text) {
+export function escaped(text) {
   return text.replace(/[\u0000-\u001f\u007f-\u009f]/g, (c) => `\\x${c.charCodeAt(0).toString(16).padStart(2, "0")}`);
 }

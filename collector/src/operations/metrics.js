@@ -26,6 +26,7 @@ export const COUNTERS = {
   stored: { name: "token2text_stored_bodies_total", help: "Bodies that were stored", labels: [] },
   notStored: { name: "token2text_not_stored_total", help: "Bodies that the store had no room for: their senders were told to try again later", labels: [] },
   pruned: { name: "token2text_pruned_bodies_total", help: "Stored bodies that were pruned; reason: size, age", labels: ["reason"] },
+  retries: { name: "token2text_forward_retries_total", help: "Requests from the store that an export did not take and that are sent again", labels: ["export"] },
 };
 
 /** @satisfies {Record<string, Row>} */
@@ -44,7 +45,9 @@ export const GAUGES = {
   tokenizers: { name: "token2text_tokenizer_loaded", help: "1 if the file of a tokenizer is loaded as it is now, 0 if an older one is used", labels: ["pattern"] },
   storeBytes: { name: "token2text_store_bytes", help: "Bytes in use in the store", labels: [] },
   storeBodies: { name: "token2text_store_bodies", help: "Bodies in the store", labels: [] },
-  behind: { name: "token2text_export_behind", help: "How many of the last ids of the store an export has not settled", labels: ["export"] },
+  behindBodies: { name: "token2text_export_behind_bodies", help: "Stored bodies that an export has not settled yet", labels: ["export"] },
+  behindBytes: { name: "token2text_export_behind_bytes", help: "Their bytes", labels: ["export"] },
+  behindSeconds: { name: "token2text_export_behind_seconds", help: "The age of the oldest of them", labels: ["export"] },
   dead: { name: "token2text_dead_letters", help: "Stored bodies that an export has refused for good", labels: ["export"] },
   refusing: { name: "token2text_store_refusing", help: "1 if the store has no room, else 0", labels: [] },
   info: { name: "token2text_info", help: "1, with the version", labels: ["version"] },
@@ -91,6 +94,7 @@ export function createMetrics() {
       counters.exports.inc({ backend, status });
       histograms.exportSeconds.observe({ backend }, seconds);
     },
+    retried: ({ export: name }) => counters.retries.inc({ export: name }),
     held: (bytes) => gauges.held.inc(bytes),
     stored(bodies, seconds) {
       counters.stored.inc(bodies);
@@ -108,7 +112,11 @@ export function createMetrics() {
         gauges.storeBytes.set(facts.bytes);
         gauges.storeBodies.set(facts.bodies);
         gauges.refusing.set(facts.refusing === undefined ? 0 : 1);
-        for (const [name, position] of Object.entries(facts.positions)) gauges.behind.set({ export: name }, facts.last - position);
+        for (const [name, { bodies, bytes, seconds }] of Object.entries(facts.behind)) {
+          gauges.behindBodies.set({ export: name }, bodies);
+          gauges.behindBytes.set({ export: name }, bytes);
+          gauges.behindSeconds.set({ export: name }, seconds);
+        }
         gauges.dead.reset();
         for (const [name, dead] of Object.entries(facts.dead)) gauges.dead.set({ export: name }, dead);
       }

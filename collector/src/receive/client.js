@@ -8,6 +8,9 @@ const gzip = promisify(zlib.gzip);
 const FAST = { level: 3 };
 /** Below that, gzip costs more than it saves. */
 const MIN_GZIP_BYTES = 1024;
+/** What a page begins with, and no answer in JSON or protocol buffers. */
+const PAGE = "<".charCodeAt(0);
+const BAD_GATEWAY = 502;
 
 /**
  * Makes one whose connections are kept for its lifetime. Redirects are not followed: where exports go is fixed by the configuration.
@@ -20,12 +23,14 @@ export function createClient() {
   const send = async (/** @type {URL} */ url, /** @type {RequestInit} */ { method, headers, body, signal }) => {
     const sent = { dispatcher, method, headers: /** @type {Headers} */ (headers), body: /** @type {Uint8Array | undefined} */ (body), signal };
     const answer = await request(url, /** @type {any} */ (sent));
-    const { statusCode: status, headers: fields } = answer;
+    const { statusCode, headers: fields } = answer;
     const headersOf = new Headers();
     for (const [name, value] of Object.entries(fields)) {
       for (const one of [value ?? []].flat()) headersOf.append(name, one);
     }
     const bytes = await answer.body.arrayBuffer();
+    // Someone else has answered in the backend's place, such as a login in front of it: nothing is stored.
+    const status = statusCode === 200 && new Uint8Array(bytes)[0] === PAGE ? BAD_GATEWAY : statusCode;
     return { ok: status >= 200 && status < 300, status, headers: headersOf, url: url.href, redirected: false, arrayBuffer: async () => bytes };
   };
   return { fetch: /** @type {any} */ (send), close: () => dispatcher.close() };

@@ -4,13 +4,17 @@ import { read } from "token2text";
 import { MlflowExporter } from "token2text/exporters/mlflow";
 import { OtlpExporter } from "token2text/exporters/otlp";
 import { TrackioExporter } from "token2text/exporters/trackio";
+import { exportName } from "../configuration/targets.js";
 import { compressing } from "./client.js";
 import { PATH } from "./path.js";
 
 /** @typedef {import("../types.js").Backend} Backend */
 /** @typedef {import("../types.js").ExportTarget} ExportTarget */
-/** The status of HTTP for spans that are refused for what they are. */
+/** Statuses of HTTP: for spans that are refused for what they are; for those of whom a backend says nothing but that it failed. */
 const ABOUT_SPANS = 400;
+const FAILED = 500;
+/** Whom it does not know. */
+const UNKNOWN = 401;
 
 /** A body of OTLP, not compressed. @typedef {{ body: Uint8Array, contentType: string }} Body */
 /**
@@ -21,10 +25,18 @@ const ABOUT_SPANS = 400;
  * @property {"success" | "retryable" | "failure"} status
  * @property {string} [message] Of an error, or a warning.
  * @property {number} [lost]
+ * @property {string} [code] Of an error of token2text.
  * @property {number} [httpStatus]
  * @property {number} [retryAfterMs]
  */
-/** @typedef {{ name: string, backend: Backend, send: (body: Body) => Promise<any> }} Export */
+/**
+ * @typedef {object} Export
+ * @property {string} name For people.
+ * @property {string} place What it is known by in a store: the backend, its address, and what says where spans go; no secrets.
+ * @property {Backend} backend
+ * @property {boolean} isJoined Whether several requests may be sent as one.
+ * @property {(body: Body) => Promise<any>} send
+ */
 
 /** Makes the function that sends. @type {Record<Backend, (url: string, options: any) => (body: Body) => Promise<any>>} */
 const SENDERS = {
@@ -62,7 +74,9 @@ export function createExports(targets, fetch = globalThis.fetch) {
     const { host } = new URL(url);
     const name = `${backend} ${host}`;
     try {
-      return { name, backend, send: SENDERS[backend](url, { fetch, ...options }) };
+      // Trackio's traces are made of what is in one request, and the first one with an id stays: sent again in other company, spans were lost.
+      const isJoined = backend !== "trackio";
+      return { name, place: exportName({ backend, url, options }), backend, isJoined, send: SENDERS[backend](url, { fetch, ...options }) };
     } catch (error) {
       throw new Error(`the export ${name}: ${/** @type {Error} */ (error).message}`, { cause: error });
     }
@@ -78,24 +92,47 @@ export function createExports(targets, fetch = globalThis.fetch) {
  * @returns {Promise<Exported[]>} When all have ended, in their order.
  */
 export function sendToAll(exports, body, metrics) {
-  return Promise.all(exports.map(async ({ name, backend, send }) => {
-    const start = performance.now();
-    const exported = await outcome(name, () => send(body));
-    metrics.exported({ backend, status: exported.status }, (performance.now() - start) / 1000);
-    return exported;
-  }));
+  return Promise.all(exports.map((one) => sendTo(one, body, metrics)));
+}
+
+/**
+ * Sends a body to one export; never fails.
+ *
+ * @param {Export} to
+ * @param {Body} body
+ * @param {import("../types.js").Metrics} metrics
+ * @returns {Promise<Exported>}
+ */
+export async function sendTo({ name, backend, send }, body, metrics) {
+  const start = performance.now();
+  const exported = await outcome(name, () => send(body));
+  metrics.exported({ backend, status: exported.status }, (performance.now() - start) / 1000);
+  return exported;
 }
 
 /** @param {string} name @param {() => Promise<any>} send @returns {Promise<Exported>} */
 async function outcome(name, send) {
   try {
-    const { status, error, warning, rejected, rejectedSpans, httpStatus, retryAfterMs } = await send();
+    const { status, error, warning, retryAfterMs, ...found } = await send();
+    const { rejected, rejectedSpans } = found;
     const lost = status === "success" ? 0 : (rejectedSpans ?? rejected?.length);
-    // Spans that were refused one by one have no status together.
-    return { name, status, message: error?.message ?? warning, lost, httpStatus: httpStatus ?? (rejected && ABOUT_SPANS), retryAfterMs };
+    return { name, status, message: error?.message ?? warning, code: error?.code, lost, httpStatus: statusOf(found), retryAfterMs };
   } catch (error) {
-    return { name, status: "failure", message: /** @type {Error} */ (error).message };
+    const { message, code } = /** @type {Error & { code?: string }} */ (error);
+    return { name, status: "failure", message, code };
   }
+}
+
+/**
+ * Spans that were refused one by one have no status together.
+ *
+ * @param {{ httpStatus?: number, stoppedBy?: number, rejected?: { httpStatus?: number }[] }} result
+ */
+function statusOf({ httpStatus, stoppedBy, rejected }) {
+  // Trackio answers so to a token that it does not know; what it has against spans, it says of each.
+  if (stoppedBy === ABOUT_SPANS) return UNKNOWN;
+  if (httpStatus !== undefined || stoppedBy !== undefined || !rejected) return httpStatus ?? stoppedBy;
+  return rejected.every(({ httpStatus }) => httpStatus === FAILED) ? FAILED : ABOUT_SPANS;
 }
 
 /**

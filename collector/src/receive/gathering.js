@@ -5,7 +5,7 @@
  */
 
 const SMALL_BYTES = 32 << 10;
-const MOST_BYTES = 1 << 20;
+export const MOST_BYTES = 1 << 20;
 /** How many of these may be under way: one is enriched while another is exported. */
 const MOST_UNDER_WAY = 2;
 

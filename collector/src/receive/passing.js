@@ -1,21 +1,21 @@
 /** The way of a body without a store: enriched, sent to every export, and answered for when all of them have answered. */
 import { PROTOBUF } from "./answers.js";
 import { createClient } from "./client.js";
+import { enriched, saysNothing } from "./enriched.js";
 import { createExports, sendToAll } from "./exports.js";
 import { Gathering } from "./gathering.js";
-import { PATH } from "./path.js";
 import { countSpans, isEmpty } from "./span-count.js";
 import { isOfAll, verdict } from "./verdict.js";
 
 /** @typedef {import("../types.js").Context} Context */
 /** @typedef {import("./verdict.js").Passed} Passed */
-const LISTENER = { listener: "receive" };
 
 /** @param {Context} context @returns {import("./receiver.js").Taking} */
 export function passing(context) {
   const client = createClient();
   const exports = createExports(context.configuration.exports, client.fetch);
   const pass = async (/** @type {import("./exports.js").Body} */ body) => /** @type {Passed} */ (await passOn(context, exports, body));
+  const canGather = exports.every(({ isJoined }) => isJoined);
   const gathering = new Gathering(
     (body) => pass({ body, contentType: PROTOBUF }),
     (body) => passOn(context, exports, { body, contentType: PROTOBUF }, { isOfSeveral: true }),
@@ -24,7 +24,7 @@ export function passing(context) {
     async take(body, contentType) {
       if (isEmpty(body, contentType)) return undefined;
       const count = () => countSpans(body, contentType);
-      const { results, warnings } = await (contentType === PROTOBUF ? gathering.pass(body) : pass({ body, contentType }));
+      const { results, warnings } = await (canGather && contentType === PROTOBUF ? gathering.pass(body) : pass({ body, contentType }));
       return verdict(results, count, warnings);
     },
     close: () => client.close(),
@@ -40,17 +40,10 @@ export function passing(context) {
  * @param {{ isOfSeveral?: boolean }} [options] Whether it is made of several requests.
  * @returns {Promise<Passed | undefined>} Nothing, of several requests, if what there is to say may be about one of them.
  */
-async function passOn({ enrichments, metrics }, exports, { body: given, contentType }, { isOfSeveral = false } = {}) {
-  const start = performance.now();
-  const result = await enrichments.enrich({ body: given, contentType, url: PATH, sampling: "select" });
-  const isDecoded = result.outcome !== "undecoded";
-  const isLeftOut = !isDecoded && result.reason === "not_sampled";
-  if (isOfSeveral && !isLeftOut && (!isDecoded || result.warnings.length > 0)) return undefined;
-  metrics.enriched(LISTENER, result, (performance.now() - start) / 1000);
-  if (isLeftOut) return { results: [], warnings: [] };
-  // What is no request is found by counting, before a backend finds it.
-  const warnings = isDecoded ? result.warnings.map(({ message }) => message) : [`${countSpans(given, contentType)} spans forwarded undecoded: ${result.message}`];
-  const body = isDecoded ? result.body : given;
-  const passed = { results: await sendToAll(exports, { body, contentType }, metrics), warnings };
+async function passOn(context, exports, given, { isOfSeveral = false } = {}) {
+  const ready = await enriched(context, "receive", given, isOfSeveral ? { isWanted: saysNothing } : {});
+  if (!ready) return undefined;
+  const { body, contentType, warnings } = ready;
+  const passed = { results: body ? await sendToAll(exports, { body, contentType }, context.metrics) : [], warnings };
   return isOfSeveral && !isOfAll(passed) ? undefined : passed;
 }

@@ -19,8 +19,8 @@ const TOO_MANY = 429;
 const INTERNAL = 500;
 const UNAVAILABLE = 503;
 /** Of answers about what was sent, not about who asks or how the backend is. */
-const ABOUT_SPANS = [200, 400, 413, 422];
-const ABOUT_WHO_ASKS = [401, 403, 404, 405];
+export const ABOUT_SPANS = [200, 400, 413, 422];
+export const ABOUT_WHO_ASKS = [401, 403, 404, 405];
 
 /**
  * @param {Exported[]} results

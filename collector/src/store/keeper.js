@@ -23,6 +23,7 @@ export class Keeper {
   #bounds;
   #now;
   #bodies;
+  #exports;
   #transact;
 
   /**
@@ -45,6 +46,7 @@ export class Keeper {
     });
     this.#now = createClock(this.#tables.newest(), clocks);
     this.#bodies = this.#tables.count();
+    this.#exports = limits.exports;
     this.#transact = this.#database.transaction((/** @type {Call[]} */ calls) => this.#writeAll(calls));
   }
 
@@ -103,8 +105,20 @@ export class Keeper {
       after: (position, bytes) => tables.after(position, bytes),
       position: (name) => tables.position(name),
       due: (name, limit) => tables.due(name, limit),
-      facts: () => ({ bytes: tables.bytes().used, bodies: this.#bodies, last: tables.last(), dead: tables.deadCounts(), positions: tables.positions() }),
+      facts: () => this.#facts(),
     });
+  }
+
+  /** @returns {import("../types.js").StoreFacts} */
+  #facts() {
+    const tables = this.#tables;
+    const now = this.#now();
+    const behind = this.#exports.map((name) => {
+      const { at = now, ...much } = tables.behind(name);
+      return [name, { ...much, seconds: (now - at) / 1000 }];
+    });
+    const counts = { bytes: tables.bytes().used, bodies: this.#bodies, last: tables.last() };
+    return { ...counts, dead: tables.deadCounts(), positions: tables.positions(), behind: Object.fromEntries(behind) };
   }
 
   close() {

@@ -9,6 +9,8 @@ export const MIGRATIONS = [
     at INTEGER NOT NULL,
     type TEXT NOT NULL,
     spans INTEGER NOT NULL,
+    -- Bytes of this one and of those before it: what lies between two is a difference.
+    through INTEGER NOT NULL,
     body BLOB NOT NULL
   ) STRICT;
 

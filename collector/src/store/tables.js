@@ -29,7 +29,9 @@ export class Tables {
 
   /** @param {{ at: number, contentType: string, spans: number, body: Uint8Array, traces: Uint8Array[] }} given @returns {number} */
   add({ at, contentType, spans, body, traces }) {
-    const { lastInsertRowid } = this.#sql("INSERT INTO bodies (at, type, spans, body) VALUES (?, ?, ?, ?)").run(at, contentType, spans, body);
+    const before = this.#sql("SELECT through FROM bodies ORDER BY id DESC LIMIT 1").pluck().get() ?? 0;
+    const insert = this.#sql("INSERT INTO bodies (at, type, spans, through, body) VALUES (?, ?, ?, ?, ?)");
+    const { lastInsertRowid } = insert.run(at, contentType, spans, before + body.length, body);
     const link = this.#sql("INSERT INTO traces (trace, body) VALUES (?, ?)");
     for (const trace of traces) link.run(trace, lastInsertRowid);
     return Number(lastInsertRowid);
@@ -117,6 +119,15 @@ export class Tables {
   /** @param {string} name @returns {number} */
   position(name) {
     return this.#sql("SELECT position FROM exports WHERE name = ?").pluck().get(name) ?? 0;
+  }
+
+  /** What an export has not settled yet; `at`: when the oldest of it came. @param {string} name @returns {{ bodies: number, bytes: number, at?: number }} */
+  behind(name) {
+    const first = this.#sql("SELECT id, at, through - length(body) AS before FROM bodies WHERE id > ? ORDER BY id LIMIT 1").get(this.position(name));
+    if (!first) return { bodies: 0, bytes: 0 };
+    // What an export has not settled is not pruned, so that no id is missing.
+    const last = this.#sql("SELECT id, through FROM bodies ORDER BY id DESC LIMIT 1").get();
+    return { bodies: last.id - first.id + 1, bytes: last.through - first.before, at: first.at };
   }
 
   /** @returns {Record<string, number>} */

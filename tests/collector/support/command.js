@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { tokenizerFile } from "./collector.js";
 
-const BIN = fileURLToPath(new URL("../../../collector/bin/token2text-collector.js", import.meta.url));
+export const BIN = fileURLToPath(new URL("../../../collector/bin/token2text-collector.js", import.meta.url));
 /** Without what the machine that tests may have set. */
 const ENV = Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith("TOKEN2TEXT_")));
 

@@ -34,6 +34,6 @@ const TROUBLES = {
 
 /** @param {any} task */
 export default function troubled(task) {
-  const name = task && /^ *"trouble: (\w+)"$/.exec(Buffer.from(task.body).toString("latin1"))?.[1];
+  const name = task && /"trouble: (\w+)"/.exec(Buffer.from(task.body).toString("latin1"))?.[1];
   return name ? TROUBLES[name](task) : work(task);
 }

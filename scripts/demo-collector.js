@@ -92,16 +92,16 @@ export class DemoCollector {
     return middle > MOST_MILLIS ? [`a text is read ${middle} ms after its acknowledgement`] : [];
   }
 
-  /** Sends the same rollouts again and again as other samples, until `dispose`: a call at a time, so that one sees them come. */
+  /** Sends the same rollouts again and again as further rollouts of their samples, until `dispose`: a call at a time, so that one sees them come. */
   flow() {
     this.#flow = this.#flowOn().catch((error) => console.log(`The rollouts have ended: ${error.message}`));
   }
 
   async #flowOn() {
     for (let round = 1; round <= ROUNDS; round++) {
-      for (const call of (await recordedRollouts(CAPTURE)).flat()) {
+      for (const call of (await recordedRollouts(CAPTURE, () => ({ rollout_n: round }))).flat()) {
         if (this.#isEnded) return;
-        await this.#send({ ...call, rolloutN: round });
+        await this.#send(call);
         await new Promise((resolve) => setTimeout(resolve, PAUSE_MILLIS));
       }
     }

@@ -14,9 +14,10 @@ const LOOP = "ToolAgentLoop.run";
  * not in the recording, so they end now.
  *
  * @param {string} capture A folder of tests/fixtures/captures.
+ * @param {(nth: number) => Record<string, number | boolean>} [factsOf] Other attributes of the nth rollout, as verl writes them.
  * @returns {Promise<Span[][]>}
  */
-export async function recordedRollouts(capture) {
+export async function recordedRollouts(capture, factsOf = () => ({})) {
   const now = Date.now();
   const calls = await read(readFileSync(join(ROOT, "tests/fixtures/captures", capture, "calls.jsonl")));
   /** @type {Span[][]} */
@@ -26,7 +27,7 @@ export async function recordedRollouts(capture) {
     if (call.name === LOOP) rollouts.push([]);
   }
   let number = 0;
-  return rollouts.filter(({ length }) => length > 0).map((calls) => {
+  return rollouts.filter(({ length }) => length > 0).map((calls, nth) => {
     const traceId = crypto.randomUUID().replaceAll("-", "");
     const first = number + 1;
     const loopId = idOf(number + calls.length);
@@ -35,7 +36,8 @@ export async function recordedRollouts(capture) {
       const isLoop = call.name === LOOP;
       const start = now - 100 * (isLoop ? first + calls.length - number + 10 : first + calls.length - number);
       const end = isLoop ? now + 100 : start + 90;
-      return { ...call, traceId, spanId, parentId: isLoop ? undefined : loopId, startUnixNano: `${start}000000`, endUnixNano: `${end}000000` };
+      const attributes = JSON.stringify({ ...JSON.parse(call.attributes ?? "{}"), ...factsOf(nth) });
+      return { ...call, attributes, traceId, spanId, parentId: isLoop ? undefined : loopId, startUnixNano: `${start}000000`, endUnixNano: `${end}000000` };
     });
   });
 }

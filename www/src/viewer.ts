@@ -83,6 +83,7 @@ export class Token2TextViewer extends LitElement {
     (this.page ? window : this).addEventListener("keydown", this.onKey as EventListener);
     if (this.page) window.addEventListener("popstate", this.onAddress);
     document.addEventListener("visibilitychange", this.onSight);
+    this.onSight();
     window.addEventListener("online", this.onOnline);
   }
 

@@ -106,7 +106,7 @@ class Client {
   async open(add: boolean, opening: Opening): Promise<unknown> {
     if (!add) this.#openings = [];
     try {
-      const answer = await this.job("traces", (engine) => opening.open(engine, opening.listener));
+      const answer = await this.job("traces", (engine) => this.#openIn(engine, opening));
       this.#openings.push(opening);
       return answer;
     } catch (error) {
@@ -119,6 +119,12 @@ class Client {
   async follow(isActive: boolean): Promise<void> {
     this.#isFollowing = isActive;
     await this.#running?.engine.follow(isActive);
+  }
+
+  /** A worker that is new does not know yet whether anybody looks. */
+  async #openIn(engine: Remote<WorkerEngine>, { open, listener }: Opening): Promise<unknown> {
+    await engine.follow(this.#isFollowing);
+    return open(engine, listener);
   }
 
   async cancel(what: JobName): Promise<void> {
@@ -164,10 +170,9 @@ class Client {
     const [tokenizers, openings] = [[...this.#tokenizers.values()], this.#openings];
     this.#openings = [];
     try {
-      await this.#ask((engine) => engine.follow(this.#isFollowing));
       for (const { source, options } of tokenizers) await this.#ask((engine) => engine.loadTokenizer(source, { ...options, keep: false }, proxy(() => {})));
       for (const opening of openings) {
-        await this.#ask((engine) => opening.open(engine, opening.listener));
+        await this.#ask((engine) => this.#openIn(engine, opening));
         this.#openings.push(opening);
       }
     } catch (error) {

@@ -79,6 +79,8 @@ export class Session {
   private places = new Map<string, number>();
   private ids = 0;
   private opened = 0;
+  /** Whether rows that were there are told anew. */
+  private isRetold = false;
   private checks = 0;
   private queues: Record<Load["what"], Promise<void>> = { tokenizer: Promise.resolve(), traces: Promise.resolve() };
 
@@ -205,11 +207,14 @@ export class Session {
     if (from < this.rows.length) {
       // What was found may stand elsewhere now.
       if (this.isWhole) this.tell.replaced();
+      this.isRetold ||= this.isWhole;
       for (const { key, at } of this.rows.slice(from)) if (this.places.get(key) === at) this.places.delete(key);
       this.rows = this.rows.slice(0, from);
     }
     this.put(rows);
     this.isWhole ||= isComplete;
+    if (this.isRetold && isComplete) void this.check();
+    if (isComplete) this.isRetold = false;
     if (wasEmpty && rows.length > 0) this.tell.ready();
     this.changed();
   }

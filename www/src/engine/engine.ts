@@ -149,6 +149,8 @@ export class WorkerEngine implements Engine {
           listener.onProblem({ source: name, code, message, count: 1 });
         }
       }
+      // The list may be of other traces by now.
+      signal.throwIfAborted();
       this.#search.forget(places);
       if (hasMoved) {
         this.#forget();

@@ -51,20 +51,22 @@ export class Delivery {
       if (judgement === "delivered") return { attempts, warning: exported.message };
       if (judgement === "unclear") unclear++;
       if (judgement === "refused" || unclear === MOST_UNCLEAR) return { attempts, refusal: exported };
-      this.#fails(exported);
+      this.#fails(exported, judgement);
       metrics.retried({ export: this.#to.place });
       await sleep(this.#backoff.next(exported.retryAfterMs), undefined, { signal: this.#signal }).catch(() => {});
     }
     return undefined;
   }
 
-  /** @param {Exported} exported */
-  #fails({ message: reason, httpStatus: status = 0 }) {
+  /** @param {Exported} exported @param {import("./judgement.js").Judgement} judgement */
+  #fails({ message: reason, httpStatus: status = 0 }, judgement) {
     const { failingSince = new Date().toISOString() } = this.#condition;
     this.#condition = { failingSince, reason };
     if (this.#toldStatus === status) return;
     this.#toldStatus = status;
-    this.#context.log.warn({ export: this.#to.place, status, reason }, "an export fails; it is tried again until it does not");
+    // Where it is not clear what it is about, a payload may be quoted in it, which no log has.
+    const told = judgement === "again" ? { reason } : {};
+    this.#context.log.warn({ export: this.#to.place, status, ...told }, "an export fails; it is tried again until it does not");
   }
 
   #works() {

@@ -9,6 +9,7 @@ import { anywhere, configuration } from "./collector.js";
 import { logLines } from "./pool.js";
 
 /** @typedef {import("../../../collector/src/types.js").ExportTarget} ExportTarget */
+/** @typedef {import("../../../collector/src/types.js").Store} Store */
 /** @typedef {import("./spans.js").Sent} Sent */
 
 const SCALE = { firstMillis: 20, mostMillis: 200 };
@@ -20,16 +21,17 @@ const PATIENCE_MILLIS = 60_000;
  * @param {import("../../../collector/src/types.js").Enrichments} enrichments
  * @param {string} file Of the store.
  * @param {ExportTarget[]} exports
- * @param {Partial<import("../../../collector/src/types.js").Configuration>} [more]
+ * @param {Partial<import("../../../collector/src/types.js").Configuration> & { through?: (store: Store) => Store }} [more] `through`: what the
+ *   forwarder has in place of the store.
  */
-export async function startForwarder(enrichments, file, exports, more = {}) {
+export async function startForwarder(enrichments, file, exports, { through = (store) => store, ...more } = {}) {
   const { log, lines } = logLines();
   const metrics = createMetrics();
   const settings = configuration({ receive: anywhere, exports, store: { file, bytes: 1 << 30 }, ...more });
   const store = await openStore({ file, bytes: 1 << 30, exports: exports.map(exportName) }, { metrics, log });
   const context = { configuration: settings, enrichments, metrics, log, store };
   const receiver = await startReceiver(context, anywhere);
-  const forwarding = startForwarding(context, store, SCALE);
+  const forwarding = startForwarding(context, through(store), SCALE);
   return {
     url: `http://${receiver.address.host}:${receiver.address.port}`,
     store,

@@ -59,8 +59,8 @@ export interface ViewerEventMap {
  * the import fails.
  *
  * As an element of a page it is given tokenizers and traces by its properties; with the attribute `page` it is the whole page, asks
- * for files, and keeps in the page's address what is looked at. Its height is what the page gives it. CSS parts: `toolbar`, `search`,
- * `loads`, `sources`, `list`, `results`, `rollout`, `siblings`.
+ * for files, and keeps in the page's address what is looked at. Its height is what the page gives it. CSS parts: `toolbar`, `live`,
+ * `search`, `loads`, `sources`, `list`, `results`, `rollout`, `siblings`.
  *
  * @example
  *   import "token2text/viewer";
@@ -76,6 +76,11 @@ export class Token2TextViewer extends HTMLElement {
   tokenizer?: TokenizerSource | Record<string, TokenizerSource>;
   /** Traces in any format of the package, plain or gzip. Attribute: an address. */
   trace?: TraceSource | TraceSource[];
+  /**
+   * Address of a token2text-collector with a store: the traces that it has, and those that come, as they come. If it is on another origin, it
+   * must allow this page by `--allow-origin`. In place of `trace`. Attribute: the address.
+   */
+  collector?: string | URL;
   /** Spans that the page has already, as `read` gives them; in place of `trace`. */
   spans?: readonly SpanInput[];
   /** Whether it is the whole page. */

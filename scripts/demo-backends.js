@@ -4,8 +4,6 @@
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { MlflowExporter, MlflowReader } from "../pkg/exporters/mlflow.js";
 import { TrackioExporter, TrackioReader } from "../pkg/exporters/trackio.js";
 import { read } from "../pkg/node.js";
@@ -13,10 +11,9 @@ import { mlflowServer } from "../tests/integration/support/mlflow.js";
 import { Trackio } from "../tests/integration/support/trackio.js";
 import { startVerl } from "./demo-verl.js";
 import { ROOT, step } from "./lib.js";
+import { recordedRollouts, recordedTexts, textsOf } from "./recorded-rollouts.js";
 
-const CAPTURE = join(ROOT, "tests/fixtures/captures/verl-calls-qwen3");
-/** What runs a rollout; the other calls are in it. */
-const LOOP = "ToolAgentLoop.run";
+export const CAPTURE = "verl-calls-qwen3";
 const PROJECT = "rollouts";
 
 /**
@@ -44,8 +41,8 @@ const BACKENDS = [
  * A backend that cannot be had does not stop the others.
  *
  * @param {string} tokenizer The path of a tokenizer.json.
- * @returns {Promise<{ addresses: Record<string, string>, problems: string[], dispose: () => Promise<void> }>} The servers run until
- *   `dispose`, or the end of this process.
+ * @returns {Promise<{ addresses: Record<string, string>, mlflow?: string, problems: string[], dispose: () => Promise<void> }>} The servers
+ *   run until `dispose`, or the end of this process. `mlflow`: the address of the server.
  */
 export async function showBackends(tokenizer) {
   /** @type {Record<string, string>} */
@@ -69,7 +66,7 @@ export async function showBackends(tokenizer) {
   const dispose = async () => {
     for (const server of Object.values(running).reverse()) await server.dispose();
   };
-  return { addresses, problems, dispose };
+  return { addresses, mlflow: running.MLflow?.url, problems, dispose };
 }
 
 /** @param {Backend} backend */
@@ -95,7 +92,7 @@ async function show({ name }, { logs, log, command, env, expected, stored, addre
     if (!(await succeeds("node", ["pkg/bin/token2text.js", ...args], { env: { ...process.env, ...env } }))) throw new Error("the command failed");
   }
   const spans = (await Promise.all((await stored()).map((body) => read(body)))).flat();
-  const found = new Set(spans.flatMap(({ inputs, output }) => [...textsIn(inputs), ...textsIn(output)]));
+  const found = textsOf(spans);
   const texts = expected();
   const missing = texts.filter((text) => !found.has(text));
   if (texts.length === 0 || missing.length > 0) throw new Error(`of ${texts.length} texts ${missing.length} are not on the server`);
@@ -103,47 +100,9 @@ async function show({ name }, { logs, log, command, env, expected, stored, addre
   return address();
 }
 
-/** Of the recording. @returns {string[]} */
-function recordedTexts() {
-  const expected = JSON.parse(readFileSync(join(CAPTURE, "expected.json"), "utf8"));
-  return expected.filter((/** @type {any} */ { rule, status }) => rule === "verl" && status === "ok").map((/** @type {any} */ { text }) => text);
-}
-
-/** @param {string} [json] @returns {string[]} */
-function textsIn(json = "null") {
-  /** @type {string[]} */
-  const texts = [];
-  JSON.parse(json, (key, value) => {
-    if (key.endsWith("_text") && typeof value === "string") texts.push(value);
-    return value;
-  });
-  return texts;
-}
-
 /** @param {{ status: string, error?: Error }} result */
 function succeeded({ status, error }) {
   if (status !== "success") throw error ?? new Error(status);
-}
-
-/**
- * The calls of the recording as spans, each loop with the calls in it: verl's loop is recorded after them. When they were is not in
- * the recording.
- */
-async function rollouts() {
-  const now = Date.now();
-  const calls = await read(readFileSync(join(CAPTURE, "calls.jsonl")));
-  let traceId = "";
-  let loopId = "";
-  return calls
-    .map((call, i) => ({ call, id: (i + 1).toString(16).padStart(16, "0"), start: now - (calls.length - i) * 100 }))
-    .reverse()
-    .map(({ call, id, start }) => {
-      const isLoop = call.name === LOOP;
-      if (isLoop) [traceId, loopId] = [crypto.randomUUID().replaceAll("-", ""), id];
-      const [from, to] = isLoop ? [start - 900, start + 100] : [start, start + 90];
-      return { ...call, traceId, spanId: id, parentId: isLoop ? null : loopId, startUnixNano: `${from}000000`, endUnixNano: `${to}000000` };
-    })
-    .reverse();
 }
 
 /** @returns {Promise<Started>} */
@@ -156,10 +115,10 @@ async function startMlflow() {
   return {
     url: server.url,
     logs: `MLflow at ${server.url}: logging the recorded rollouts as ids`,
-    expected: recordedTexts,
+    expected: () => recordedTexts(CAPTURE),
     command: ["mlflow", "enrich", "--tracking-uri", server.url, "--experiment", PROJECT, "--mode", "in-place"],
     dispose: () => server.dispose(),
-    log: async () => succeeded(await new MlflowExporter(options).export(await rollouts())),
+    log: async () => succeeded(await new MlflowExporter(options).export((await recordedRollouts(CAPTURE)).flat())),
     async stored() {
       for await (const info of reader.search()) traces.push(info);
       return Promise.all(traces.map(({ trace_id }) => reader.spans(trace_id)));
@@ -175,11 +134,11 @@ async function startTrackio() {
   return {
     url,
     logs: `Trackio at ${url}: logging the recorded rollouts as ids`,
-    expected: recordedTexts,
+    expected: () => recordedTexts(CAPTURE),
     env: { TRACKIO_WRITE_TOKEN: writeToken },
     command: ["trackio", "enrich", "--server", url, "--project", PROJECT, "--drop-ids"],
     dispose: () => server.dispose(),
-    log: async () => succeeded(await new TrackioExporter({ url, writeToken, project: PROJECT, run: "qwen3" }).export(await rollouts())),
+    log: async () => succeeded(await new TrackioExporter({ url, writeToken, project: PROJECT, run: "qwen3" }).export((await recordedRollouts(CAPTURE)).flat())),
     async stored() {
       const reader = new TrackioReader({ url });
       const runs = await reader.runs(PROJECT);

@@ -1,14 +1,16 @@
 /**
- * Decodes recorded verl rollouts with the command line, shows before and after, serves the viewer with them, and does the same in a real
- * MLflow and a real Trackio; runs rollouts with verl's own code, whose traces get their texts in the relay before the MLflow.
+ * Starts the collector alone, on whose page recorded verl rollouts are seen as they come. Decodes the recording with the command line,
+ * shows before and after, serves the viewer with it, and does the same in a real MLflow and a real Trackio; runs rollouts with verl's own
+ * code, whose traces get their texts in the relay before the MLflow. At the end that MLflow gets all that the collector has kept.
  *
  *   node scripts/demo.js          until Ctrl-C
- *   DEMO_EXIT=1 ...               ends by itself; fails if the page does not answer, or a server does not have the texts
+ *   DEMO_EXIT=1 ...               ends by itself; fails if a page does not answer, or a server does not have the texts
  */
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { serveViewer } from "../pkg/cli/view-server.js";
 import { showBackends } from "./demo-backends.js";
+import { DemoCollector } from "./demo-collector.js";
 import { ROOT, fail, run, step } from "./lib.js";
 import { fetchTokenizer } from "./fetch-tokenizer.js";
 
@@ -23,6 +25,11 @@ const paint = (code, text) => (color ? `\x1b[${code}m${text}\x1b[0m` : text);
 
 const tokenizer = join(fetchTokenizer("qwen3"), "tokenizer.json");
 mkdirSync(join(ROOT, ".cache/demo"), { recursive: true });
+const isWatched = !process.env.DEMO_EXIT;
+const collector = await new DemoCollector(tokenizer.slice(ROOT.length)).start();
+console.log(`\n${paint(1, "The collector, no backend installed:")} ${collector.url}  (rollouts come into sight there as they are sent)\n`);
+const wrong = [...(await collector.check()), ...(await collector.show())];
+if (isWatched) collector.flow();
 const command = ["enrich", TRACE, "--tokenizer", tokenizer.slice(ROOT.length), "-o", OUTPUT];
 step(`token2text ${command.join(" ")}`);
 run("node", ["pkg/bin/token2text.js", ...command]);
@@ -36,10 +43,16 @@ const files = new Map([
 const viewer = await serveViewer({ port: PORT, mayMove: true, files });
 const page = `${viewer.url}?tokenizer=given/tokenizer.json&trace=given/calls.jsonl`;
 console.log(`\n${paint(1, "The viewer, with these rollouts:")} ${page}\nDrop a tokenizer.json and a trace there, or try the sample.\n`);
-const { addresses, problems, dispose } = await showBackends(tokenizer.slice(ROOT.length));
+const { addresses, mlflow, problems, dispose } = await showBackends(tokenizer.slice(ROOT.length));
+problems.push(...wrong);
+if (mlflow) {
+  const caughtUp = await collector.catchUp(mlflow);
+  problems.push(...caughtUp.problems);
+  addresses["MLflow, with what the collector had kept"] = caughtUp.address;
+}
 console.log();
-for (const [name, address] of Object.entries({ "The viewer": page, ...addresses })) console.log(`${paint(1, `${name}:`)} ${address}`);
-if (process.env.DEMO_EXIT) await end();
+for (const [name, address] of Object.entries({ "The collector": collector.url, "The viewer": page, ...addresses })) console.log(`${paint(1, `${name}:`)} ${address}`);
+if (!isWatched) await end();
 else console.log("Ctrl-C ends all of it.");
 
 /** @param {string} path @returns {any[]} */
@@ -78,8 +91,10 @@ async function end() {
   const answers = await Promise.all(paths.map((path) => fetch(viewer.url + path)));
   const html = await answers[0].text();
   if (!answers.every((answer) => answer.ok) || !html.includes("token2text")) problems.push("the page does not answer");
+  // Before the MLflow that it exports to.
+  await collector.dispose();
   await Promise.all([viewer.close(), dispose()]);
   if (problems.length > 0) fail(problems.join("\n"));
-  console.log("ok: the page answers, and the servers have the texts");
+  console.log("ok: the pages answer, and the servers have the texts");
   process.exit(0);
 }

@@ -12,7 +12,7 @@ export default defineConfig({
     rollupOptions: {
       input: readdirSync("src", { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".test.ts")).map((name) => `src/${name}`),
       external: /^token2text/,
-      output: { paths: { token2text: new URL("../pkg/node.js", import.meta.url).href } },
+      output: { paths: (id) => (/^token2text(\/|$)/.test(id) ? new URL(`../pkg/${id.slice("token2text/".length) || "node"}.js`, import.meta.url).href : id) },
     },
   },
 });

@@ -1,24 +1,17 @@
 /** What is shown is what the reference library decodes: in each tab, for recorded rollouts. */
 import assert from "node:assert/strict";
-import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { ROOT, fixture, tokenizerOf } from "./support/fixtures.js";
-import { callRows, isShown, shownText } from "./support/shown.js";
+import { says, shownCalls } from "./support/shown.js";
 import { openRollout, openTab, rowsOf, withFiles } from "./support/viewer.js";
 
-/** @typedef {{ line: number, tokens: number, text?: string, sha256?: string, length?: number }} Call */
-/** @type {{ capture: string, tokenizer: string, calls: Call[] }[]} */
+/** @type {{ capture: string, tokenizer: string, calls: import("./support/shown.js").Call[] }[]} */
 const CAPTURES = JSON.parse(readFileSync(join(ROOT, "tests/oracle/viewer.json"), "utf8"));
 
 /** Of the window: so that long texts are few screens. */
 const HEIGHT = 3000;
-
-/** Whether a call's text is shown. @param {string} shown @param {Call} call */
-function says(shown, { text, sha256 }) {
-  return text === undefined ? createHash("sha256").update(shown).digest("hex") === sha256 : isShown(shown, text);
-}
 
 for (const { capture, tokenizer, calls } of CAPTURES) {
   test(`the tabs Text and Tokens say what the reference decodes: ${capture}`, async () => {
@@ -31,17 +24,7 @@ for (const { capture, tokenizer, calls } of CAPTURES) {
         await openRollout(page, row);
         for (const tab of tabs) {
           await openTab(page, tab);
-          for (let call = 0; call < (await callRows(page).count()); call++) {
-            await callRows(page).nth(call).click();
-            const name = await callRows(page).nth(call).locator(".label").innerText();
-            await page.locator("t2t-rollout-view .which", { hasText: name }).waitFor();
-            // Those of another call stay in sight until these are there.
-            await page.waitForFunction(() => {
-              const view = /** @type {any} */ (document.querySelector("token2text-viewer")).shadowRoot.querySelector("t2t-rollout-view");
-              const tree = view.shadowRoot.querySelector("t2t-turn-tree");
-              return view.shadowRoot.querySelector("t2t-text, t2t-tokens")?.tokens.call === tree.call;
-            });
-            const shown = await shownText(page, tab === "Text" ? "t2t-text" : "t2t-tokens");
+          for (const shown of await shownCalls(page, tab === "Text" ? "t2t-text" : "t2t-tokens")) {
             for (const one of calls.filter((one) => says(shown, one))) found[tab].add(one.line);
           }
         }

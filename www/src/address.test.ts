@@ -21,10 +21,11 @@ test("what makes no sense in a link is left out", () => {
   assert.deepEqual(fromHash("#rollout=k&call=99999999999&tokens=1-"), { rollout: "k", tab: "chat" });
 });
 
-test("tokenizers and traces of the query, with patterns", () => {
-  const { tokenizers, traces } = fromQuery("?tokenizer=Qwen/*=/q.json%3Fv%3D1&tokenizer=https://h/t.json?a=b&trace=a.jsonl&trace=b.jsonl&trace=");
+test("tokenizers, traces and collectors of the query, with patterns", () => {
+  const { tokenizers, traces, collectors } = fromQuery("?tokenizer=Qwen/*=/q.json%3Fv%3D1&tokenizer=https://h/t.json?a=b&trace=a.jsonl&trace=b.jsonl&trace=&collector=.");
   assert.deepEqual(tokenizers, [{ pattern: "Qwen/*", url: "/q.json?v=1" }, { url: "https://h/t.json?a=b" }]);
   assert.deepEqual(traces, ["a.jsonl", "b.jsonl"]);
+  assert.deepEqual(collectors, ["."]);
   assert.equal(nameOf("https://h/a/caf%C3%A9.jsonl?x=1"), "café.jsonl");
   assert.equal(nameOf("https://h/%ff"), "%ff");
 });

@@ -29,14 +29,14 @@ export function fromHash(hash: string): Selection {
   return selection;
 }
 
-/** `?tokenizer=URL&trace=URL`, each as often as there are; a tokenizer with a pattern as `?tokenizer=Qwen/*=URL`. */
-export function fromQuery(search: string): { tokenizers: { pattern?: string; url: string }[]; traces: string[] } {
+/** `?tokenizer=URL&trace=URL&collector=URL`, each as often as there are; a tokenizer with a pattern as `?tokenizer=Qwen/*=URL`. */
+export function fromQuery(search: string): { tokenizers: { pattern?: string; url: string }[]; traces: string[]; collectors: string[] } {
   const query = new URLSearchParams(search);
   const tokenizers = query.getAll("tokenizer").filter(Boolean).map((value) => {
     const [, pattern, url] = /^([^=:?]*)=(.+)$/s.exec(value) ?? [];
     return url ? { pattern, url } : { url: value };
   });
-  return { tokenizers, traces: query.getAll("trace").filter(Boolean) };
+  return { tokenizers, traces: query.getAll("trace").filter(Boolean), collectors: query.getAll("collector").filter(Boolean) };
 }
 
 /** Last part of a URL's path, as a name for people. */

@@ -16,6 +16,8 @@ const PATHS = {
   dark: "M13.2 9.6A5.6 5.6 0 0 1 6.4 2.8a5.6 5.6 0 1 0 6.8 6.8",
   auto: "M8 2a6 6 0 1 0 0 12ZM8 2a6 6 0 0 1 0 12",
   warning: "M8 2.4 14.2 13.2H1.8ZM8 6.6v3M8 11.3v.1",
+  pause: "M5.5 3.5v9M10.5 3.5v9",
+  play: "M5 3.2v9.6L12.5 8Z",
   siblings: "M2.5 2.5h3v11h-3ZM6.5 2.5h3v11h-3ZM10.5 2.5h3v11h-3Z",
 };
 export type IconName = keyof typeof PATHS;

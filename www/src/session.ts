@@ -1,6 +1,7 @@
 /** What is open: tokenizers, rollouts, what is being loaded and what failed. The elements draw it; the engine does the work. */
 import type { Engine, KeptTokenizer, OpenListener, Problem, Progress, Row, Source, TokenizerFacts } from "./engine/contract.js";
 import { ListFacts, type Column, type Scale } from "./list/columns.js";
+import { Live } from "./live.js";
 
 /** Something that is being loaded, or was. */
 export interface Load {
@@ -34,6 +35,8 @@ interface Listener {
   asks: () => void;
   /** Other rollouts than before, or the same ones read with another tokenizer. */
   replaced: () => void;
+  /** Rollouts that came, or have grown: their positions. */
+  grown: (rollouts: number[]) => void;
 }
 
 /** What a promise of the engine is rejected with. */
@@ -53,6 +56,10 @@ export class Session {
   /** Counts the changes of rows. */
   version = 0;
   isWhole = false;
+  /** Counts the times that rows came of a source that is followed, or more of them. */
+  growth = 0;
+  /** Positions of rows that came so and were not in sight yet. */
+  arrived = new Set<number>();
   /** Counts what changes how rollouts are read: traces, tokenizers. */
   revision = 0;
   tokenizers: TokenizerFacts[] = [];
@@ -64,19 +71,25 @@ export class Session {
   /** Whether tokenizers that are loaded are kept in this browser. */
   keep = false;
 
+  readonly live: Live;
+
   private facts = new ListFacts();
   private shownColumns: Column[] = [];
   private columnsOf = -1;
   private places = new Map<string, number>();
   private ids = 0;
   private opened = 0;
+  /** Whether rows that were there are told anew. */
+  private isRetold = false;
   private checks = 0;
   private queues: Record<Load["what"], Promise<void>> = { tokenizer: Promise.resolve(), traces: Promise.resolve() };
 
   constructor(
     readonly engine: Engine,
     private readonly tell: Listener,
-  ) {}
+  ) {
+    this.live = new Live(engine, () => this.changed());
+  }
 
   private changed(): void {
     this.tell.changed();
@@ -163,6 +176,8 @@ export class Session {
         const { rollouts } = await run({
           onProgress,
           onRows: (from, rows, isComplete) => isCurrent() && this.setRows(from, rows, isComplete),
+          onChanges: (rows) => isCurrent() && this.changeRows(rows),
+          onFollowing: (following) => isCurrent() && this.live.tell(following),
           onProblem: (problem) => isCurrent() && this.addProblem(problem),
         });
         this.tell.loaded(rollouts);
@@ -180,6 +195,8 @@ export class Session {
     this.facts = new ListFacts();
     this.problems = [];
     this.checked = undefined;
+    this.arrived.clear();
+    this.live.clear();
     this.version++;
     this.revision++;
     this.tell.replaced();
@@ -188,19 +205,40 @@ export class Session {
   private setRows(from: number, rows: Row[], isComplete: boolean): void {
     const wasEmpty = this.rows.length === 0;
     if (from < this.rows.length) {
+      // What was found may stand elsewhere now.
+      if (this.isWhole) this.tell.replaced();
+      this.isRetold ||= this.isWhole;
       for (const { key, at } of this.rows.slice(from)) if (this.places.get(key) === at) this.places.delete(key);
       this.rows = this.rows.slice(0, from);
     }
-    for (const row of rows) {
-      // Of rollouts with one key the first is meant.
-      if (!this.places.has(row.key)) this.places.set(row.key, this.rows.length);
-      this.rows.push(row);
-    }
-    this.facts.add(rows);
+    this.put(rows);
     this.isWhole ||= isComplete;
-    this.version++;
+    if (this.isRetold && isComplete) void this.check();
+    if (isComplete) this.isRetold = false;
     if (wasEmpty && rows.length > 0) this.tell.ready();
     this.changed();
+  }
+
+  private changeRows(rows: Row[]): void {
+    const wasEmpty = this.rows.length === 0;
+    if (this.isWhole) for (const { at } of rows) if (!this.rows[at]) this.arrived.add(at);
+    const grown = rows.filter(({ at, revision }) => revision !== this.rows[at]?.revision || !this.rows[at]).map(({ at }) => at);
+    this.put(rows);
+    this.growth++;
+    if (wasEmpty && rows.length > 0) this.tell.ready();
+    if (this.isWhole && grown.length > 0) this.tell.grown(grown);
+    this.changed();
+  }
+
+  /** Puts rows where they stand in the list. */
+  private put(rows: Row[]): void {
+    for (const row of rows) {
+      // Of rollouts with one key the first is meant.
+      if (!this.places.has(row.key)) this.places.set(row.key, row.at);
+      this.rows[row.at] = row;
+    }
+    this.facts.add(rows);
+    this.version++;
   }
 
   private addProblem(problem: Problem): void {

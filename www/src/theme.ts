@@ -166,6 +166,34 @@ export const base = css`
     text-overflow: ellipsis;
     white-space: nowrap;
   }
+  /* Something is followed: a dot that breathes, and in words what is waited for */
+  .breath {
+    width: 8px;
+    height: 8px;
+    border-radius: 4px;
+    background: var(--t2t-accent);
+    animation: breath 2.4s ease-in-out infinite;
+  }
+  .breath ~ strong {
+    color: var(--t2t-ink);
+    font-size: var(--t2t-size-large);
+    font-weight: 600;
+  }
+  .breath ~ code {
+    max-width: 100%;
+    padding: 6px 10px;
+    border-radius: var(--t2t-radius-small);
+    background: var(--t2t-sunken);
+    color: var(--t2t-ink);
+    font: var(--t2t-size-small) var(--t2t-mono);
+    overflow-wrap: anywhere;
+    user-select: all;
+  }
+  @keyframes breath {
+    50% {
+      opacity: 0.35;
+    }
+  }
   /* For those who listen */
   .unseen {
     position: absolute;

@@ -11,6 +11,7 @@ import { THEMES, keepTheme } from "./preferences.js";
 import "./search/results.js";
 import "./search/search-box.js";
 import { failureOf } from "./session.js";
+import { followedLine, isToldOf, liveSign, waiting } from "./sources/live-sign.js";
 import { loadLine, problemLine } from "./sources/load-line.js";
 import "./sources/problems.js";
 import "./sources/sources.js";
@@ -57,7 +58,7 @@ function toolbar(viewer: Token2TextViewer) {
       : session.rows.length > 0
         ? html`<button type="button" title="Open files or servers (o)" @click=${() => (viewer.isOpening = true)}>${icon("open")}Open</button>`
         : nothing}
-    ${showsSources ? nothing : chips(viewer)}
+    ${showsSources ? nothing : html`${liveSign(session.live)}${chips(viewer)}`}
     ${problems > 0
       ? html`<button type="button" class="problems" @click=${() => viewer.problems.show()}>
           ${icon("warning", 14)}${COUNT.format(problems)} ${problems === 1 ? "problem" : "problems"}
@@ -121,15 +122,17 @@ function themeButton(viewer: Token2TextViewer) {
 /** What is loaded, or failed, while the rollouts are seen. */
 function loads(viewer: Token2TextViewer) {
   const { session, saving } = viewer;
-  if (session.loads.length === 0 && !saving) return nothing;
-  return html`<ul class="loads" part="loads">
-    ${session.loads.map((load) => loadLine(load, { cancel: () => void session.cancel(load) }))}
+  const { live } = session;
+  const followed = live.sources.filter((one) => isToldOf(live, one));
+  if (session.loads.length === 0 && followed.length === 0 && !saving) return nothing;
+  return html`<section class="loads" part="loads" aria-label="What is on its way"><ul>
+    ${followed.map((one) => followedLine(live, one))} ${session.loads.map((load) => loadLine(load, { cancel: () => void session.cancel(load) }))}
     ${!saving
       ? nothing
       : "failure" in saving
         ? html`<li class="line error" role="alert"><span class="why">${plain(saving.failure, 400)}</span><button type="button" class="quiet small" @click=${() => (viewer.saving = undefined)}>Dismiss</button></li>`
         : html`<li class="line"><span class="name ellipsis">${plain(saving.what, 120)}</span></li>`}
-  </ul>`;
+  </ul></section>`;
 }
 
 function startSearch(viewer: Token2TextViewer): void {
@@ -193,6 +196,8 @@ function leftSide(viewer: Token2TextViewer) {
       .scale=${session.scale}
       .isWhole=${session.isWhole}
       .checked=${session.checked}
+      .growth=${session.growth}
+      .arrived=${session.arrived}
       .selected=${viewer.row && session.find(viewer.row.key)}
       @arranged=${() => viewer.requestUpdate()}
     ></t2t-list>
@@ -248,9 +253,10 @@ function walk(viewer: Token2TextViewer) {
   </div>`;
 }
 
-function noRollouts({ session: { isWhole, problems, loads } }: Token2TextViewer) {
+function noRollouts({ session: { isWhole, problems, loads, live } }: Token2TextViewer) {
   if (loads.some(({ state }) => state === "loading" || state === "waiting")) return html`<p>Reading…</p>`;
   if (problems.length > 0) return problems.slice(0, 5).map(problemLine);
+  if (live.sources.length > 0) return waiting(live);
   return html`<strong>${isWhole ? "No rollouts in these traces" : "No traces are open"}</strong>
     <p>${isWhole ? "None of their fields holds token ids." : ""}</p>`;
 }

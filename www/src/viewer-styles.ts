@@ -53,6 +53,31 @@ export const viewerStyles = css`
     overflow: hidden;
     text-overflow: ellipsis;
   }
+  button.live {
+    min-height: 26px;
+    padding: 0 8px;
+    border-radius: 13px;
+    font-size: var(--t2t-size-small);
+    color: var(--t2t-ink-soft);
+  }
+  .live i {
+    width: 8px;
+    height: 8px;
+    border-radius: 4px;
+    background: var(--t2t-border-strong);
+  }
+  .live.on i {
+    background: var(--t2t-accent);
+    animation: breath 2.4s ease-in-out infinite;
+  }
+  .live.lost {
+    border-color: color-mix(in srgb, var(--t2t-warning) 50%, transparent);
+    background: var(--t2t-warning-bg);
+    color: var(--t2t-warning-ink);
+  }
+  .live.lost i {
+    background: var(--t2t-warning);
+  }
   button.problems {
     border-color: color-mix(in srgb, var(--t2t-warning) 50%, transparent);
     background: var(--t2t-warning-bg);
@@ -86,6 +111,18 @@ export const viewerStyles = css`
   .loads .name {
     flex: 1;
     min-width: 0;
+  }
+  .loads .followed .name {
+    flex: 0 1 auto;
+    font-weight: 600;
+  }
+  .loads .says {
+    flex: 1 1 200px;
+    min-width: 0;
+    overflow-wrap: anywhere;
+  }
+  .loads .followed.lost {
+    color: var(--t2t-warning-ink);
   }
   .loads .faint {
     font-size: var(--t2t-size-small);
@@ -219,8 +256,20 @@ export const viewerStyles = css`
     .chips {
       display: none;
     }
-    .wide {
+    .wide,
+    .brand:has(~ .live) span {
       display: none;
+    }
+    .loads .followed {
+      flex-wrap: wrap;
+      gap: 0 10px;
+    }
+    .loads .followed .name {
+      flex: 1;
+    }
+    .loads .followed .says {
+      order: 1;
+      flex-basis: 100%;
     }
     .toolbar .end {
       margin-inline-start: auto;

@@ -17,7 +17,7 @@ import type { SearchBox } from "./search/search-box.js";
 import { SearchState } from "./search/search-state.js";
 import { SelectEvent, type Selection } from "./selection.js";
 import { Session, failureOf } from "./session.js";
-import { tokenizerSources, traceSources, type TokenizerSource, type TraceSource } from "./sources/given.js";
+import { collectorSources, tokenizerSources, traceSources, type TokenizerSource, type TraceSource } from "./sources/given.js";
 import type { Problems } from "./sources/problems.js";
 import type { Sources } from "./sources/sources.js";
 import { base, controls, theme } from "./theme.js";
@@ -42,6 +42,8 @@ export class Token2TextViewer extends LitElement {
   @property() tokenizer?: TokenizerSource | Record<string, TokenizerSource>;
   /** Traces in any format of the package. */
   @property() trace?: TraceSource | TraceSource[];
+  /** Address of a collector with a store, whose traces are shown, and those that come. */
+  @property() collector?: string | URL;
   /** Spans that the page has already, as `read` gives them; in place of `trace`. */
   @property({ attribute: false }) spans?: readonly SpanInput[];
   /** Whether it is the whole page. */
@@ -70,7 +72,7 @@ export class Token2TextViewer extends LitElement {
 
   private readonly sizes = new ResizeObserver(([entry]) => (this.width = entry!.contentRect.width));
   /** Positions of the rollouts of a sample, as long as no row comes or goes. */
-  private siblingsOf?: { at: number; rows: Row[]; count: number; places: number[] };
+  private siblingsOf?: { at: number; rows: Row[]; count: number; growth: number; places: number[] };
 
   override connectedCallback() {
     super.connectedCallback();
@@ -80,6 +82,9 @@ export class Token2TextViewer extends LitElement {
     for (const type of ["dragenter", "dragover", "dragleave", "drop"]) this.addEventListener(type, this.onDrag as EventListener);
     (this.page ? window : this).addEventListener("keydown", this.onKey as EventListener);
     if (this.page) window.addEventListener("popstate", this.onAddress);
+    document.addEventListener("visibilitychange", this.onSight);
+    this.onSight();
+    window.addEventListener("online", this.onOnline);
   }
 
   override disconnectedCallback() {
@@ -87,6 +92,8 @@ export class Token2TextViewer extends LitElement {
     this.sizes.disconnect();
     for (const target of [window, this]) target.removeEventListener("keydown", this.onKey as EventListener);
     window.removeEventListener("popstate", this.onAddress);
+    document.removeEventListener("visibilitychange", this.onSight);
+    window.removeEventListener("online", this.onOnline);
     // Frameworks move elements by taking them out for a moment.
     setTimeout(() => {
       if (this.isConnected) return;
@@ -110,14 +117,16 @@ export class Token2TextViewer extends LitElement {
       closing: () => this.row && (this.selection = { tab: this.selection.tab }),
       asks: () => (this.isOpening = true),
       replaced: () => this.search.forget(),
+      grown: (rollouts) => void this.search.again(rollouts),
     });
     if (!this.page) return;
     const theme = keptTheme();
     if (theme !== "auto") this.theme = theme;
     this.selection = fromHash(location.hash);
-    const { tokenizers, traces } = fromQuery(location.search);
+    const { tokenizers, traces, collectors } = fromQuery(location.search);
     if (tokenizers.length > 0) void this.session.loadTokenizers(tokenizerSources(tokenizers));
-    if (traces.length > 0) void this.session.openTraces(traceSources(traces), false);
+    const sources = [...traceSources(traces), ...collectorSources(collectors)];
+    if (sources.length > 0) void this.session.openTraces(sources, false);
   }
 
   override firstUpdated() {
@@ -141,6 +150,7 @@ export class Token2TextViewer extends LitElement {
   override updated(changed: PropertyValues<this>) {
     if (changed.has("tokenizer") && this.tokenizer) void this.session.loadTokenizers(tokenizerSources(this.tokenizer));
     if (changed.has("trace") && this.trace) void this.session.openTraces(traceSources(this.trace), false);
+    if (changed.has("collector") && this.collector) void this.session.openTraces(collectorSources([this.collector]), false);
     if (changed.has("spans") && this.spans) void this.session.openSpans(this.spans);
     if (this.page) document.title = this.row ? `${this.list?.nameOf(this.row) ?? "Rollout"} - token2text` : "token2text";
   }
@@ -157,9 +167,9 @@ export class Token2TextViewer extends LitElement {
     if (!row) return [];
     const { rows } = session;
     const known = this.siblingsOf;
-    if (known?.at === row.at && known.rows === rows && known.count === rows.length) return known.places.map((at) => rows[at]!);
+    if (known?.at === row.at && known.rows === rows && known.count === rows.length && known.growth === session.growth) return known.places.map((at) => rows[at]!);
     const found = rows.filter((other) => areSiblings(row, other)).sort((a, b) => (a.rolloutN ?? a.at) - (b.rolloutN ?? b.at));
-    this.siblingsOf = { at: row.at, rows, count: rows.length, places: found.map(({ at }) => at) };
+    this.siblingsOf = { at: row.at, rows, count: rows.length, growth: session.growth, places: found.map(({ at }) => at) };
     return found;
   }
 
@@ -170,7 +180,7 @@ export class Token2TextViewer extends LitElement {
 
   /** @internal Whether the first screen, or what "Open" shows, is seen in place of the rollouts. */
   get showsSources(): boolean {
-    const hasOwn = this.tokenizer !== undefined || this.trace !== undefined || this.spans !== undefined;
+    const hasOwn = [this.tokenizer, this.trace, this.collector, this.spans].some((given) => given !== undefined);
     return this.isOpening || (this.session.rows.length === 0 && !hasOwn);
   }
 
@@ -211,6 +221,10 @@ export class Token2TextViewer extends LitElement {
   }
 
   private readonly onAddress = () => (this.selection = fromHash(location.hash));
+
+  private readonly onSight = () => this.session.live.see(document.visibilityState === "visible");
+
+  private readonly onOnline = () => this.session.live.retry();
 
   private readonly onSelect = (event: Event) => {
     event.stopPropagation();

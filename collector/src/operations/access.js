@@ -97,7 +97,7 @@ export async function guard(app, address, { token, hosts, origins }) {
     }
   });
   // Without an origin that may, nothing answers preflights, and browsers refuse by themselves.
-  if (origins.length > 0) await app.register(cors, { origin: origins, methods: ["GET", "HEAD", "POST"], maxAge: 600 });
+  if (origins.length > 0) await app.register(cors, { origin: origins, methods: ["GET", "HEAD", "POST"], exposedHeaders: ["token2text-missing"], maxAge: 600 });
   if (token === undefined) return;
   // As RFC 9110 has it, the name of the scheme may be spelled in any case.
   await app.register(bearerAuth, { keys: [token], addHook: false, specCompliance: "rfc6749", verifyErrorLogLevel: "debug" });

@@ -1,6 +1,7 @@
 /** The receiver of OTLP over HTTP: what it takes, and what it answers. */
 import Fastify from "fastify";
 import { guard } from "../operations/access.js";
+import { createViewer } from "../viewer.js";
 import { JSON_TYPE, errorAnswer, successAnswer } from "./answers.js";
 import { passing } from "./passing.js";
 import { PATH } from "./path.js";
@@ -80,6 +81,7 @@ export async function startReceiver(context, address) {
   });
 
   const endReads = store && addReads(app, context, store);
+  if (store) addViewer(app, createViewer(configuration, { root: "/", collector: "." }));
 
   await app.listen(address);
   const { port } = /** @type {import("node:net").AddressInfo} */ (app.server.address());
@@ -90,6 +92,16 @@ export async function startReceiver(context, address) {
     await taking.close();
   };
   return { name: NAME, address: { host: address.host, port }, close };
+}
+
+/** Of what the store has. @param {import("fastify").FastifyInstance} app @param {import("../viewer.js").Viewer} viewer */
+function addViewer(app, viewer) {
+  app.get("/*", async (request, reply) => {
+    const path = pathOf(request);
+    if (!viewer.has(path)) return reply.callNotFound();
+    reply.hijack();
+    await viewer.answer(request.raw, reply.raw, path);
+  });
 }
 
 /** @param {Request} request @param {Reply} reply @param {number} status @param {string} message */

@@ -2,16 +2,19 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { isAllowedHost } from "../operations/access.js";
+import { createViewer } from "../viewer.js";
 import { Conduit, MOST_HEADER_BYTES } from "./conduit.js";
 import { Exchange } from "./exchange.js";
 import { routeOf } from "./routes.js";
-import { createViewer } from "./viewer.js";
 
 /** @typedef {import("../types.js").Context} Context */
 /** @typedef {import("../types.js").Listener} Listener */
 /** @typedef {import("../types.js").RelayTarget} RelayTarget */
 /** @typedef {import("node:http").IncomingMessage} IncomingMessage */
 /** @typedef {import("node:http").ServerResponse} ServerResponse */
+
+/** Where the viewer is: no backend has anything there. */
+const VIEWER_ROOT = "/token2text/";
 
 /**
  * Starts a relay.
@@ -26,7 +29,7 @@ export async function startRelay(context, { backend, listen, upstream }) {
   const name = `relay ${backend}`;
   const log = context.log.child({ listener: name });
   const address = { ...listen };
-  const viewer = configuration.viewer ? createViewer(configuration) : undefined;
+  const viewer = configuration.viewer ? createViewer(configuration, { root: VIEWER_ROOT }) : undefined;
   /** @type {Map<import("node:net").Socket, Conduit>} */
   const conduits = new Map();
   /** Codes of warnings that were told once: one body is seldom alone in it. @type {Set<string>} */
@@ -47,7 +50,7 @@ export async function startRelay(context, { backend, listen, upstream }) {
     conduit.run(async () => {
       const refusal = refusalOf(request, address, configuration.access.hosts);
       const exchange = new Exchange({ context, listener: name, upstream, conduit, request, response, route });
-      const page = viewer?.owns(method, path) ? viewer : undefined;
+      const page = (method === "GET" || method === "HEAD") && path.startsWith(VIEWER_ROOT) ? viewer : undefined;
       const status = refusal ? await refuse(response, refusal) : await (page?.answer(request, response, path) ?? exchange.run());
       const seconds = (performance.now() - started) / 1000;
       metrics.answered({ listener: name, status }, seconds);

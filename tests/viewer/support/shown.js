@@ -1,4 +1,5 @@
 /** What the page shows, as text: what is seen is read from the page alone. */
+import { createHash } from "node:crypto";
 
 /** @typedef {import("playwright-core").Page} Page */
 
@@ -85,6 +86,36 @@ export const shownText = (page, tab) => page.locator(tab).evaluate(walk);
 export function isShown(shown, expected) {
   const [mine, theirs] = [[...shown], [...expected]];
   return mine.length === theirs.length && mine.every((character, at) => character === theirs[at] || character === "\u{10ffff}");
+}
+
+/** @typedef {{ line: number, tokens: number, text?: string, sha256?: string, length?: number }} Call A call as the reference decodes it. */
+
+/** Whether a call's text is shown. @param {string} shown @param {Call} call */
+export function says(shown, { text, sha256 }) {
+  return text === undefined ? createHash("sha256").update(shown).digest("hex") === sha256 : isShown(shown, text);
+}
+
+/**
+ * The texts that the calls of the rollout have that is looked at, in the tab that is open.
+ *
+ * @param {Page} page
+ * @param {"t2t-text" | "t2t-tokens"} tab
+ */
+export async function shownCalls(page, tab) {
+  const texts = [];
+  for (let call = 0; call < (await callRows(page).count()); call++) {
+    await callRows(page).nth(call).click();
+    const name = await callRows(page).nth(call).locator(".label").innerText();
+    await page.locator("t2t-rollout-view .which", { hasText: name }).waitFor();
+    // Those of another call stay in sight until these are there.
+    await page.waitForFunction(() => {
+      const view = /** @type {any} */ (document.querySelector("token2text-viewer")).shadowRoot.querySelector("t2t-rollout-view");
+      const tree = view.shadowRoot.querySelector("t2t-turn-tree");
+      return view.shadowRoot.querySelector("t2t-text, t2t-tokens")?.tokens.call === tree.call;
+    });
+    texts.push(await shownText(page, tab));
+  }
+  return texts;
 }
 
 /** Names of the calls in the tree. @param {Page} page */

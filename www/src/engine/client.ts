@@ -48,6 +48,7 @@ export function connectEngine(): Engine & { dispose(): void } {
       return client.open(options.add === true, { open: (engine, told) => engine.openTraces(sources, options, proxy(told)), listener }) as ReturnType<Engine["openTraces"]>;
     },
     openSpans: (spans, listener) => client.open(false, { open: (engine, told) => engine.openSpans(spans, proxy(told)), listener }) as ReturnType<Engine["openSpans"]>,
+    follow: (isActive) => client.follow(isActive),
     cancel: (what) => client.cancel(what),
     checkAll: (onRows) => job("check", (engine) => engine.checkAll(proxy(onRows))),
     rollout: (at) => again((engine) => engine.rollout(at)),
@@ -66,6 +67,7 @@ class Client {
   #restored: Promise<void> = Promise.resolve();
   #tokenizers = new Map<string, Loading>();
   #openings: Opening[] = [];
+  #isFollowing = true;
   /** Whose worker had to be ended. */
   #stopped = new Set<JobName>();
 
@@ -104,7 +106,7 @@ class Client {
   async open(add: boolean, opening: Opening): Promise<unknown> {
     if (!add) this.#openings = [];
     try {
-      const answer = await this.job("traces", (engine) => opening.open(engine, opening.listener));
+      const answer = await this.job("traces", (engine) => this.#openIn(engine, opening));
       this.#openings.push(opening);
       return answer;
     } catch (error) {
@@ -112,6 +114,17 @@ class Client {
       if (failureOf(error).code === "aborted" && this.#running) this.#openings.push(opening);
       throw error;
     }
+  }
+
+  async follow(isActive: boolean): Promise<void> {
+    this.#isFollowing = isActive;
+    await this.#running?.engine.follow(isActive);
+  }
+
+  /** A worker that is new does not know yet whether anybody looks. */
+  async #openIn(engine: Remote<WorkerEngine>, { open, listener }: Opening): Promise<unknown> {
+    await engine.follow(this.#isFollowing);
+    return open(engine, listener);
   }
 
   async cancel(what: JobName): Promise<void> {
@@ -159,7 +172,7 @@ class Client {
     try {
       for (const { source, options } of tokenizers) await this.#ask((engine) => engine.loadTokenizer(source, { ...options, keep: false }, proxy(() => {})));
       for (const opening of openings) {
-        await this.#ask((engine) => opening.open(engine, opening.listener));
+        await this.#ask((engine) => this.#openIn(engine, opening));
         this.#openings.push(opening);
       }
     } catch (error) {

@@ -21,6 +21,8 @@ export type Source =
   | { kind: "mlflow"; url: string; experiment: string; filter?: string; limit?: number }
   /** Trackio's server: the traces of a project, of a run if one is named. */
   | { kind: "trackio"; url: string; project: string; run?: string }
+  /** A collector with a store: the traces that it has, and those that come. `token`: if it asks for one. */
+  | { kind: "collector"; url: string; token?: string }
   /** A tokenizer that was kept packed in this browser. */
   | { kind: "kept"; name: string; key: string };
 
@@ -70,6 +72,8 @@ export interface Row {
   /** Of what was found, how many of each level; absent until it was looked at. */
   findings?: { info: number; warning: number; error: number };
   toolCalls?: number;
+  /** How often it was read anew because more of it had come. */
+  revision?: number;
 }
 
 /** What the engine says while it opens traces. Rows come in batches; a first batch comes before the whole is read. */
@@ -77,8 +81,24 @@ export interface OpenListener {
   onProgress: OnProgress;
   /** From the position `from` on the list is now this; what stood behind it is gone. */
   onRows: (from: number, rows: Row[], isComplete: boolean) => void;
+  /** Rows of a source that is followed: new ones at the end of the list, or others in place of those at their positions. */
+  onChanges: (rows: Row[]) => void;
+  /** Whether a source that is followed can be asked. */
+  onFollowing: (following: Following) => void;
   /** Something could not be read: a file, a line, a field. */
   onProblem: (problem: Problem) => void;
+}
+
+/** How it goes with a source that is followed. */
+export interface Following {
+  /** Name of the source. */
+  source: string;
+  url: string;
+  state: "live" | "lost";
+  /** Why it was lost, in words. */
+  message?: string;
+  /** Milliseconds until it is asked again. */
+  retryMillis?: number;
 }
 
 /** A failure in words beside what failed. */
@@ -155,6 +175,8 @@ export interface Engine {
   openTraces(sources: Source[], options: { add?: boolean }, listener: OpenListener): Promise<{ rollouts: number; skipped: SkippedPart[] }>;
   /** As `openTraces`, for spans that the embedding page has. */
   openSpans(spans: unknown[], listener: OpenListener): Promise<{ rollouts: number; skipped: SkippedPart[] }>;
+  /** Whether sources that are followed are asked for what is new: not while nobody looks. They are asked at once when it is called. */
+  follow(isActive: boolean): Promise<void>;
   /** Stops what is being loaded, opened, checked or searched; its promise is rejected with the code `aborted`. */
   cancel(what: "tokenizer" | "traces" | "check" | "search"): Promise<void>;
 
@@ -168,8 +190,8 @@ export interface Engine {
   raw(at: number, call: number): Promise<string>;
   /** Findings of re-tokenization; loads the general engine. */
   drift(at: number, onProgress: OnProgress): Promise<Finding[]>;
-  /** All hits in the order of the list (or in one rollout), in batches, at most `limit`. */
-  search(query: Query, options: { rollout?: number; limit: number }, onHits: (hits: Hit[], done: number, total: number) => void): Promise<{ hits: number; isWhole: boolean }>;
+  /** All hits in the order of the list (or in these rollouts), in batches, at most `limit`. */
+  search(query: Query, options: { rollouts?: number[]; limit: number }, onHits: (hits: Hit[], done: number, total: number) => void): Promise<{ hits: number; isWhole: boolean }>;
   /** The traces with their texts, to be saved. */
   enriched(onProgress: OnProgress): Promise<{ name: string; blob: Blob }[]>;
 }

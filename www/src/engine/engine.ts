@@ -8,18 +8,22 @@ import { Drift } from "./drift.js";
 import { failureOf } from "./errors.js";
 import { indentJson } from "./indent.js";
 import { Jobs, throttled, type Job, type JobName } from "./jobs.js";
-import { MOST_BYTES, bytesOf, type Body } from "./reader.js";
+import { MOST_BYTES, bytesOf } from "./reader.js";
+import { bodiesToSave, enrichedName } from "./save.js";
 import { Search } from "./search.js";
-import { partsOf, sourceName, type Part } from "./sources.js";
+import type { Trace } from "./collector.js";
+import type { Follower } from "./follower.js";
+import { partsOf, sourceName, wholePart, type Part } from "./sources.js";
 import { spanJson } from "./span-json.js";
 import { WarmUp } from "./warm-up.js";
 import { Tokenizers, forgetTokenizers, keptTokenizers } from "./tokenizers.js";
-import { Traces, problemsOf } from "./traces.js";
+import { Traces, problemsOf, type Opened } from "./traces.js";
 
 /** Rows in one message: so few that the page is not held up while it takes them in. */
 const ROWS = 250;
 /** Checked rows are told after so many milliseconds. */
 const MILLIS = 100;
+const OTLP = "application/x-protobuf";
 
 export class WorkerEngine implements Engine {
   #jobs = new Jobs();
@@ -30,6 +34,10 @@ export class WorkerEngine implements Engine {
   #warmUp = new WarmUp(this.#tokenizers);
   /** Of the traces that are open: with another tokenizer there may be other rollouts. */
   #listener: OpenListener | undefined;
+  #followers = new Map<string, Follower>();
+  #isFollowing = true;
+  /** What changes the list, one after the other: the page is told of each before the next. */
+  #last: Promise<unknown> = Promise.resolve();
 
   /** Fetches and compiles what the first file will need; what is asked for meanwhile comes first. */
   async warmUp(): Promise<void> {
@@ -42,11 +50,13 @@ export class WorkerEngine implements Engine {
     const job = this.#jobs.begin("tokenizer");
     await init();
     const facts = await this.#tokenizers.load(source, options, throttledProgress(onProgress), job.signal);
-    const before = this.#traces.rows;
-    this.#forget();
-    await this.#traces.use();
-    const isSame = this.#traces.rows.length === before.length && this.#traces.rows.every(({ key }, at) => key === before[at].key);
-    if (this.#listener && !isSame) await this.#tellRows(this.#listener, 0, true, job);
+    await this.#inTurn(async () => {
+      const before = this.#traces.rows;
+      this.#forget();
+      this.#traces.use();
+      const isSame = this.#traces.rows.length === before.length && this.#traces.rows.every(({ key }, at) => key === before[at].key);
+      if (this.#listener && !isSame) await this.#tellRows(this.#listener, 0, true, job.signal);
+    });
     void this.#warmUp.tokenizer();
     return facts;
   }
@@ -67,6 +77,10 @@ export class WorkerEngine implements Engine {
       const onBytes = throttledProgress(listener.onProgress);
       try {
         await init();
+        if (source.kind === "collector") {
+          await this.#follow(name, source, ({ loaded }) => onBytes({ what: `Reading ${name}`, done: loaded }), job);
+          continue;
+        }
         const parts = partsOf(source, ({ loaded, total }) => onBytes({ what: `Reading ${name}`, done: loaded, total }), job.signal);
         skipped.push(...(await this.#openParts(parts, listener, job)));
       } catch (error) {
@@ -91,9 +105,77 @@ export class WorkerEngine implements Engine {
     this.#warmUp.end();
     const job = this.#jobs.begin("traces");
     this.#forget();
-    if (!add) this.#traces.clear();
+    if (!add) {
+      for (const follower of this.#followers.values()) follower.end();
+      this.#followers.clear();
+      this.#traces.clear();
+    }
     this.#listener = listener;
     return job;
+  }
+
+  /** Reads all that a collector has; what comes later is read when it comes. */
+  async #follow(name: string, { url, token }: { url: string; token?: string }, onBytes: (progress: { loaded: number }) => void, job: Job): Promise<void> {
+    // Fetched when somebody needs it.
+    const { Follower } = await import("./follower.js");
+    const known = new Map<string, Opened>();
+    const follower = new Follower(url, token, {
+      onTraces: (traces, isNew, signal) => this.#take(name, traces, known, isNew, signal),
+      onProblem: (code, message) => this.#listener?.onProblem({ source: name, code, message, count: 1 }),
+      onState: (state) => this.#listener?.onFollowing({ source: name, url, ...state }),
+    });
+    await follower.readAll(onBytes, job.signal);
+    this.#followers.get(name)?.end();
+    this.#followers.set(name, follower);
+    follower.follow(this.#isFollowing);
+  }
+
+  /** Traces that are new or have changed: only these are read, and only their rollouts are looked at. */
+  #take(name: string, traces: Trace[], known: Map<string, Opened>, isNew: boolean, signal: AbortSignal): Promise<void> {
+    return this.#inTurn(async () => {
+      const listener = this.#listener!;
+      const places: number[] = [];
+      let hasMoved = false;
+      for (const { traceId, bytes } of traces) {
+        const before = known.get(traceId);
+        try {
+          const added = await this.#traces.add(wholePart({ name, trace: traceId, contentType: OTLP }, bytes), before, signal);
+          known.set(traceId, added.opened);
+          places.push(...added.opened.places);
+          hasMoved ||= added.hasMoved;
+          const problems = problemsOf(name, added.skipped.slice(before?.reader.skipped.length ?? 0));
+          for (const problem of problems) listener.onProblem(problem);
+        } catch (error) {
+          if (signal.aborted) throw error;
+          const { code, message } = failureOf(error);
+          if (code === "internal") throw error;
+          listener.onProblem({ source: name, code, message, count: 1 });
+        }
+      }
+      // The list may be of other traces by now.
+      signal.throwIfAborted();
+      this.#search.forget(places);
+      if (hasMoved) {
+        this.#forget();
+        return this.#tellRows(listener, 0, isNew, signal);
+      }
+      const tell = () => listener.onChanges(places.map((at) => this.#traces.rows[at]));
+      await tell();
+      if (!isNew) return;
+      for (const at of places) this.#traces.check(at);
+      await tell();
+    });
+  }
+
+  async follow(isActive: boolean): Promise<void> {
+    this.#isFollowing = isActive;
+    for (const follower of this.#followers.values()) follower.follow(isActive);
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const turn = this.#last.then(work);
+    this.#last = turn.catch(() => {});
+    return turn;
   }
 
   /** What was found in other traces, or with other tokenizers. */
@@ -106,31 +188,34 @@ export class WorkerEngine implements Engine {
 
   async #openParts(parts: AsyncIterable<Part>, listener: OpenListener, job: Job): Promise<SkippedPart[]> {
     const skipped: SkippedPart[] = [];
-    let hadBeginning = false;
+    let beginning: Opened | undefined;
     for await (const part of parts) {
       const { origin, isBeginning } = part;
-      let opened: Awaited<ReturnType<Traces["add"]>> | undefined;
-      try {
-        opened = await this.#traces.add(part, hadBeginning, job.signal);
-      } catch (error) {
-        // What is wrong with it, its whole will say.
-        if (!isBeginning || job.signal.aborted) throw error;
-      }
-      hadBeginning = isBeginning && opened !== undefined;
-      if (!opened) continue;
-      await this.#tellRows(listener, opened.from, false, job);
-      if (isBeginning) continue;
-      skipped.push(...opened.skipped);
-      for (const problem of problemsOf(origin.name, opened.skipped)) listener.onProblem(problem);
+      await this.#inTurn(async () => {
+        let added: Awaited<ReturnType<Traces["add"]>>;
+        try {
+          added = await this.#traces.add(part, beginning, job.signal);
+        } catch (error) {
+          // What is wrong with it, its whole will say.
+          if (isBeginning && !job.signal.aborted) return;
+          throw error;
+        }
+        const { opened, hasMoved } = added;
+        beginning = isBeginning ? opened : undefined;
+        await this.#tellRows(listener, hasMoved ? 0 : (opened.places[0] ?? this.#traces.rows.length), false, job.signal);
+        if (isBeginning) return;
+        skipped.push(...added.skipped);
+        for (const problem of problemsOf(origin.name, added.skipped)) listener.onProblem(problem);
+      });
     }
     return skipped;
   }
 
   /** One batch after the other, each when the page has taken in the one before. */
-  async #tellRows(listener: OpenListener, from: number, isComplete: boolean, job: Job): Promise<void> {
+  async #tellRows(listener: OpenListener, from: number, isComplete: boolean, signal: AbortSignal): Promise<void> {
     const { rows } = this.#traces;
     for (let start = from; start === from || start < rows.length; start += ROWS) {
-      job.signal.throwIfAborted();
+      signal.throwIfAborted();
       const end = Math.min(start + ROWS, rows.length);
       await listener.onRows(start, rows.slice(start, end), isComplete && end === rows.length);
     }
@@ -179,13 +264,13 @@ export class WorkerEngine implements Engine {
     return this.#drift.of(at, throttledProgress(onProgress));
   }
 
-  search(query: Query, options: { rollout?: number; limit: number }, onHits: (hits: Hit[], done: number, total: number) => void): Promise<{ hits: number; isWhole: boolean }> {
+  search(query: Query, options: { rollouts?: number[]; limit: number }, onHits: (hits: Hit[], done: number, total: number) => void): Promise<{ hits: number; isWhole: boolean }> {
     return this.#search.run(query, options, this.#jobs.begin("search"), onHits);
   }
 
   async enriched(onProgress: OnProgress): Promise<{ name: string; blob: Blob }[]> {
     const enricher = new Enricher(this.#tokenizers.byPattern, { limits: { bodyBytes: MOST_BYTES } });
-    const { bodies } = this.#traces;
+    const bodies = bodiesToSave(this.#traces.bodies);
     try {
       const texts = [];
       for (const [i, body] of bodies.entries()) {
@@ -198,12 +283,6 @@ export class WorkerEngine implements Engine {
       enricher.free();
     }
   }
-}
-
-/** `calls.jsonl.gz` becomes `calls.text.jsonl`. */
-function enrichedName({ name }: Body): string {
-  const [, stem, extension = ".jsonl"] = /^(.*?)(\.\w+)?$/s.exec(name.replace(/\.gz$/, ""))!;
-  return `${stem.replaceAll("/", "-")}.text${extension}`;
 }
 
 function throttledProgress(onProgress: OnProgress): OnProgress {

@@ -10,6 +10,8 @@ export interface Origin {
   url?: string;
   /** What MLflow's server says of the traces. */
   traceInfos?: Uint8Array;
+  /** Id of the trace that it is, in a source that is followed. */
+  trace?: string;
 }
 
 /** A body that was opened, to be read again. */

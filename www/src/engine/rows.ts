@@ -4,20 +4,26 @@ import type { Finding, Row } from "./contract.js";
 
 /** What rollouts are called in links: the same when the file is opened again. */
 export class Keys {
-  #used = new Map<string, number>();
+  /** Rollouts with one name have numbers. */
+  #used = new Map<string, Set<number>>();
 
-  of(source: string, overview: RolloutOverview): string {
+  /** @param trace Of a source that is followed: what else is known of a rollout may change as it grows. */
+  of(source: string, overview: RolloutOverview, trace?: string): string {
     const { traceId, requestId, experimentName, step, sampleIndex, rolloutN, path } = overview;
     const sample = sampleIndex === undefined && rolloutN === undefined ? undefined : [experimentName, step, sampleIndex, rolloutN].join(",");
-    const key = `${source}:${[traceId, requestId].filter(Boolean).join("/") || sample || path}`;
-    const count = (this.#used.get(key) ?? 0) + 1;
-    this.#used.set(key, count);
-    return count === 1 ? key : `${key}~${count}`;
+    const key = `${source}:${trace ?? ([traceId, requestId].filter(Boolean).join("/") || sample || path)}`;
+    const numbers = this.#used.get(key) ?? new Set();
+    this.#used.set(key, numbers);
+    let number = numbers.size + 1;
+    if (numbers.has(number)) for (number = 1; numbers.has(number); ) number++;
+    numbers.add(number);
+    return number === 1 ? key : `${key}~${number}`;
   }
 
-  /** Its row is gone. */
+  /** Its row is gone, or gets its key anew. */
   forget(key: string): void {
-    this.#used.delete(key.replace(/~\d+$/, ""));
+    const [, name = key, number = 1] = /^(.*)~(\d+)$/s.exec(key) ?? [];
+    this.#used.get(name)?.delete(Number(number));
   }
 }
 

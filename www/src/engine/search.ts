@@ -20,7 +20,7 @@ const BATCH = 500;
 const MILLIS = 100;
 
 export class Search {
-  #kept = new Map<number, Added[]>();
+  #kept = new Map<number, { added: Added[]; bytes: number }>();
   #bytes = 0;
 
   constructor(
@@ -34,31 +34,39 @@ export class Search {
     this.#bytes = 0;
   }
 
-  async run(query: Query, { rollout, limit }: { rollout?: number; limit: number }, job: Job, onHits: (hits: Hit[], done: number, total: number) => unknown): Promise<{ hits: number; isWhole: boolean }> {
+  /** These rollouts are others. */
+  forget(rollouts: readonly number[]): void {
+    for (const at of rollouts) {
+      this.#bytes -= this.#kept.get(at)?.bytes ?? 0;
+      this.#kept.delete(at);
+    }
+  }
+
+  async run(query: Query, { rollouts, limit }: { rollouts?: number[]; limit: number }, job: Job, onHits: (hits: Hit[], done: number, total: number) => unknown): Promise<{ hits: number; isWhole: boolean }> {
     const find = finderOf(query);
-    const [from, to] = rollout === undefined ? [0, this.traces.rows.length] : [rollout, rollout + 1];
+    const total = rollouts?.length ?? this.traces.rows.length;
     let count = 0;
     let batch: Hit[] = [];
     let told = performance.now();
     const tell = async (done: number) => {
-      await onHits(batch, done, to - from);
+      await onHits(batch, done, total);
       batch = [];
       told = performance.now();
     };
-    for (let at = from; at < to; at++) {
+    for (let done = 0; done < total; done++) {
       await job.breathe();
-      for (const hit of this.#hits(at, find)) {
+      for (const hit of this.#hits(rollouts?.[done] ?? done, find)) {
         if (count === limit) {
-          await tell(at - from);
+          await tell(done);
           return { hits: count, isWhole: false };
         }
         count++;
         batch.push(hit);
-        if (batch.length >= BATCH) await tell(at - from);
+        if (batch.length >= BATCH) await tell(done);
       }
-      if (performance.now() - told > MILLIS) await tell(at + 1 - from);
+      if (performance.now() - told > MILLIS) await tell(done + 1);
     }
-    await tell(to - from);
+    await tell(total);
     return { hits: count, isWhole: true };
   }
 
@@ -72,7 +80,7 @@ export class Search {
 
   #added(at: number): Added[] {
     const kept = this.#kept.get(at);
-    if (kept) return kept;
+    if (kept) return kept.added;
     const { reader, local } = this.traces.place(at);
     const { calls, tokenizer: pattern } = reader.added(local);
     const tokenizer = this.tokenizers.of(pattern);
@@ -83,7 +91,7 @@ export class Search {
     const bytes = added.reduce((sum, { text, ends }) => sum + 2 * text.length + 8 * ends.length, 0);
     if (this.#bytes + bytes <= MOST_BYTES) {
       this.#bytes += bytes;
-      this.#kept.set(at, added);
+      this.#kept.set(at, { added, bytes });
     }
     return added;
   }

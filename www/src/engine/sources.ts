@@ -34,6 +34,8 @@ export function partsOf(source: Source, onBytes: OnBytes, signal: AbortSignal): 
       return mlflowParts(source, onBytes, signal);
     case "trackio":
       return trackioParts(source, onBytes, signal);
+    case "collector":
+      throw failure("invalid_options", "A collector is followed, not read in parts");
     case "kept":
       throw failure("invalid_options", "A kept tokenizer is no trace");
   }
@@ -52,6 +54,7 @@ export async function blobOf(source: Source, onBytes: OnBytes, signal: AbortSign
 /** What names a source to the user, and its rows in links. */
 export function sourceName(source: Source): string {
   if ("name" in source) return source.name;
+  if (source.kind === "collector") return `Collector ${source.url.replace(/^https?:\/\/|\/+$/g, "")}`;
   return source.kind === "mlflow" ? `MLflow ${source.experiment}` : `Trackio ${source.project}${source.run ? ` ${source.run}` : ""}`;
 }
 
@@ -163,7 +166,7 @@ async function* trackioParts(source: Source & { kind: "trackio" }, onBytes: OnBy
   }
 }
 
-function wholePart(origin: Origin, bytes: Uint8Array): Part {
+export function wholePart(origin: Origin, bytes: Uint8Array): Part {
   return { origin, source: bytes, content: () => blobWith([bytes]), isBeginning: false };
 }
 

@@ -1,4 +1,4 @@
-/** The traces that are open: bodies one behind the other, and the list of all their rollouts. */
+/** The traces that are open: bodies, and the list of all their rollouts, each at a position that it keeps. */
 import type { Rollout, RolloutReader, SkippedPart } from "token2text";
 import type { Problem, Row } from "./contract.js";
 import { failure } from "./errors.js";
@@ -7,11 +7,11 @@ import { Keys, countLevels, rowOf } from "./rows.js";
 import type { Part } from "./sources.js";
 import type { Tokenizers } from "./tokenizers.js";
 
-interface Opened {
+export interface Opened {
   body: Body;
   reader: RolloutReader;
-  /** Position of its first rollout in the list. */
-  first: number;
+  /** Positions of its rollouts in the list. */
+  places: number[];
 }
 
 /** So many rollouts are kept as they were read last. */
@@ -20,50 +20,55 @@ const RECENT = 16;
 const LINES = 5000;
 
 export class Traces {
-  #opened: Opened[] = [];
+  #opened = new Set<Opened>();
+  /** For each row its body, and its position in that. */
+  #rollouts: { opened: Opened; local: number }[] = [];
   #recent = new Map<number, Rollout>();
   #keys = new Keys();
-  #last: Promise<unknown> = Promise.resolve();
   rows: Row[] = [];
 
   constructor(private readonly tokenizers: Tokenizers) {}
 
   get bodies(): Body[] {
-    return this.#opened.map(({ body }) => body);
+    return Array.from(this.#opened, ({ body }) => body);
   }
 
   clear(): void {
-    this.#shorten(0);
+    for (const { reader } of this.#opened) reader.free();
+    this.#opened.clear();
+    this.#empty();
   }
 
-  /** Reads a body, in place of the last one if that was its beginning. Gives the position from which on there are new rows. */
-  add({ origin, source, content }: Part, replacesLast: boolean, signal: AbortSignal): Promise<{ from: number; skipped: SkippedPart[] }> {
-    return this.#inTurn(async () => {
-      signal.throwIfAborted();
-      const reader = await openBody(source, origin, this.tokenizers.byPattern, { signal });
-      if (signal.aborted) reader.free();
-      signal.throwIfAborted();
-      if (replacesLast) this.#shorten(this.#opened.length - 1);
-      const first = this.rows.length;
-      const body = { ...origin, content: content() };
-      this.#opened.push({ body, reader, first });
-      this.#addRows(body, reader);
-      return { from: first, skipped: reader.skipped };
-    });
+  /**
+   * Reads a body, in place of another if that was its beginning or has grown to it. Gives the positions of its rows, and whether others
+   * have moved: that is so when the body has fewer rollouts than the one before.
+   */
+  async add({ origin, source, content }: Part, before: Opened | undefined, signal: AbortSignal): Promise<{ opened: Opened; hasMoved: boolean; skipped: SkippedPart[] }> {
+    signal.throwIfAborted();
+    const reader = await openBody(source, origin, this.tokenizers.byPattern, { signal });
+    if (signal.aborted) reader.free();
+    signal.throwIfAborted();
+    const opened: Opened = { body: { ...origin, content: content() }, reader, places: before?.places ?? [] };
+    for (const at of opened.places) this.#recent.delete(at);
+    if (before) {
+      this.#opened.delete(before);
+      before.reader.free();
+    }
+    this.#opened.add(opened);
+    const hasMoved = opened.places.length > reader.length;
+    if (hasMoved) this.#listAnew();
+    else this.#list(opened);
+    return { opened, hasMoved, skipped: reader.skipped };
   }
 
-  /** Looks at the same traces with the tokenizers that there are now. */
-  use(): Promise<void> {
-    return this.#inTurn(async () => {
-      for (const { reader } of this.#opened) reader.use(this.tokenizers.byPattern);
-      this.#recent.clear();
-      this.#keys = new Keys();
-      this.rows = [];
-      for (const opened of this.#opened) {
-        opened.first = this.rows.length;
-        this.#addRows(opened.body, opened.reader);
-      }
-    });
+  /** Looks at the same traces with the tokenizers that there are now. Rows keep their positions if there are as many in each body. */
+  use(): void {
+    for (const { reader } of this.#opened) reader.use(this.tokenizers.byPattern);
+    this.#recent.clear();
+    this.rows = [...this.rows];
+    const isSame = [...this.#opened].every(({ reader, places }) => reader.length === places.length);
+    if (isSame) for (const opened of this.#opened) this.#list(opened);
+    else this.#listAnew();
   }
 
   rollout(at: number): Rollout {
@@ -85,31 +90,40 @@ export class Traces {
 
   /** Where a rollout is: its body, the reader of that, and its position in it. */
   place(at: number): { body: Body; reader: RolloutReader; local: number } {
-    const opened = this.#opened.findLast(({ first }) => first <= at);
-    if (!opened || at >= this.rows.length) throw failure("no_rollout", "There is no such rollout: the traces were opened anew");
-    return { ...opened, local: at - opened.first };
+    const found = this.#rollouts[at];
+    if (!found) throw failure("no_rollout", "There is no such rollout: the traces were opened anew");
+    return { ...found.opened, local: found.local };
   }
 
-  /** One after the other: a body is read with the tokenizers that there are at its turn. */
-  #inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = this.#last.then(work);
-    this.#last = turn.catch(() => {});
-    return turn;
-  }
-
-  #addRows({ name }: Body, reader: RolloutReader): void {
+  /** Puts the rollouts of a body into the list: where those before them were, then at the end. */
+  #list(opened: Opened): void {
+    const { body, reader, places } = opened;
+    const before = places.length;
+    for (const at of places) this.#keys.forget(this.rows[at].key);
     for (let from = 0; from < reader.length; from += LINES) {
-      for (const overview of reader.overview(from, Math.min(from + LINES, reader.length))) {
-        this.rows.push(rowOf(this.rows.length, name, this.#keys.of(name, overview), overview));
+      for (const [nth, overview] of reader.overview(from, Math.min(from + LINES, reader.length)).entries()) {
+        const local = from + nth;
+        const at = (places[local] ??= this.rows.length);
+        const { revision = 0 } = this.rows[at] ?? {};
+        const row = rowOf(at, body.name, this.#keys.of(body.name, overview, body.trace), overview);
+        this.rows[at] = local < before ? { ...row, revision: revision + 1 } : row;
+        this.#rollouts[at] = { opened, local };
       }
     }
   }
 
-  /** Leaves so many bodies. */
-  #shorten(count: number): void {
-    const [gone] = this.#opened.slice(count);
-    for (const { reader } of this.#opened.splice(count)) reader.free();
-    if (gone) for (const { key } of this.rows.splice(gone.first)) this.#keys.forget(key);
+  #listAnew(): void {
+    this.#empty();
+    for (const opened of this.#opened) {
+      opened.places = [];
+      this.#list(opened);
+    }
+  }
+
+  #empty(): void {
+    this.rows = [];
+    this.#rollouts = [];
+    this.#keys = new Keys();
     this.#recent.clear();
   }
 }

@@ -87,6 +87,33 @@ export const listStyles = css`
     background: var(--t2t-selected);
     box-shadow: inset 2px 0 var(--t2t-accent);
   }
+  .window .row.fresh {
+    animation: fresh 1.6s ease-out;
+  }
+  @keyframes fresh {
+    from {
+      background: color-mix(in srgb, var(--t2t-accent) 28%, transparent);
+    }
+  }
+  .unseen-rows {
+    position: relative;
+    z-index: 1;
+    height: 0;
+    display: flex;
+    justify-content: center;
+    align-items: end;
+    gap: 8px;
+  }
+  .unseen-rows button {
+    margin-bottom: 10px;
+    min-height: 26px;
+    border-color: var(--t2t-accent);
+    border-radius: 13px;
+    color: var(--t2t-accent-ink);
+    font-size: var(--t2t-size-small);
+    font-variant-numeric: tabular-nums;
+    box-shadow: var(--t2t-shadow);
+  }
   .grid[aria-activedescendant]:focus-visible {
     outline: none;
   }

@@ -6,6 +6,7 @@ import { LineWindow } from "../line-window.js";
 import { SelectEvent } from "../selection.js";
 import { styles } from "../styles.js";
 import { base, controls } from "../theme.js";
+import { Arrivals } from "./arrivals.js";
 import { arrange, type Arrangement, type Sort } from "./arrange.js";
 import { cell } from "./cells.js";
 import type { Column, Scale } from "./columns.js";
@@ -36,6 +37,10 @@ export class List extends LitElement {
   @property({ attribute: false }) scale: Scale = { least: 0, greatest: 0 };
   @property({ type: Boolean }) isWhole = false;
   @property({ attribute: false }) checked?: { done: number; total: number };
+  /** Changes whenever rows come of a source that is followed. */
+  @property({ type: Number }) growth = 0;
+  /** Positions of rows that came so; those that were in sight are taken out. */
+  @property({ attribute: false }) arrived = new Set<number>();
   /** Position of the row that is looked at. */
   @property({ type: Number }) selected?: number;
 
@@ -53,6 +58,9 @@ export class List extends LitElement {
   private arranged = 0;
   /** Whether rows have changed since the arrangement that is under way began. */
   private isStale = false;
+  /** Whether what is in sight is to stay where it is when rows are arranged next. */
+  private isSteady = false;
+  private readonly arrivals = new Arrivals(() => this.requestUpdate());
   private readonly window = new LineWindow(this, LINE, LINE);
 
   override updated() {
@@ -66,6 +74,7 @@ export class List extends LitElement {
   }
 
   override willUpdate(changed: PropertyValues) {
+    if (changed.has("growth") && this.isWhole) this.isSteady = true;
     if (changed.has("filter") || changed.has("sort") || changed.has("isGrouped")) void this.arrange();
     else if (changed.has("version") || changed.has("rows")) this.arrangeSoon();
     if (changed.has("selected") && this.selected !== undefined) this.reveal(this.selected);
@@ -131,14 +140,27 @@ export class List extends LitElement {
     const { rows, filter, sort, isGrouped } = this;
     const before = this.arrangement.lines[this.active];
     this.isStale = false;
+    const { isSteady } = this;
+    this.isSteady = false;
     const arrangement = await arrange(rows, { filter, sort, isGrouped }, running.signal);
     if (!arrangement || running !== this.running) return;
     this.running = undefined;
     this.arranged = performance.now();
+    const [anchor, line] = isSteady ? this.anchor() : [];
     this.arrangement = arrangement;
+    this.arrivals.arrange(arrangement.lines, this.arrived);
+    if (anchor !== undefined && this.lineOf(anchor) >= 0) this.window.move(this.lineOf(anchor) - line!);
     if (before !== undefined && before >= 0) this.active = arrangement.lines.indexOf(before);
     this.dispatchEvent(new Event("arranged"));
     if (this.isStale) this.arrangeSoon();
+  }
+
+  /** The first row in sight, and its line. */
+  private anchor(): [at?: number, line?: number] {
+    const { lines } = this.arrangement;
+    const { first, last } = this.window.seen(lines.length);
+    const line = lines.findIndex((at, line) => line >= first && line < last && at >= 0);
+    return line < 0 ? [] : [lines[line], line];
   }
 
   private reveal(at: number): void {
@@ -150,6 +172,7 @@ export class List extends LitElement {
 
   override render() {
     const { columns } = this;
+    this.arrivals.see(this.window.seen(this.arrangement.lines.length), this.arrived);
     const widths = columns.map(({ width, text }) => (text ? `minmax(${width}px, 1fr)` : `${width}px`)).join(" ");
     return html`
       <t2t-filter-bar
@@ -177,7 +200,7 @@ export class List extends LitElement {
         <div class="row head" role="row" aria-rowindex="1">${columns.map((column) => this.heading(column))}</div>
         ${this.body()}
       </div>
-      ${this.status()}
+      ${this.unseen()} ${this.status()}
     `;
   }
 
@@ -225,7 +248,7 @@ export class List extends LitElement {
     if (!row) return nothing;
     return html`<div
       id="line-${line}"
-      class="row ${active}"
+      class="row ${active} ${this.arrivals.isFresh(at) ? "fresh" : ""}"
       role="row"
       aria-rowindex=${line + 2}
       aria-selected=${at === this.selected}
@@ -235,12 +258,24 @@ export class List extends LitElement {
     </div>`;
   }
 
+  /** Rows that came out of sight. */
+  private unseen() {
+    const { above, below } = this.arrivals;
+    if (above.length + below.length === 0) return nothing;
+    const button = (lines: number[], arrow: string, line: number) =>
+      lines.length === 0
+        ? nothing
+        : html`<button type="button" @click=${() => this.window.show(line)}>${arrow} ${COUNT.format(lines.length)} new</button>`;
+    return html`<div class="unseen-rows">${button(above, "↑", Math.min(...above))}${button(below, "↓", Math.min(...below))}</div>`;
+  }
+
   private status() {
     const { rows, arrangement, checked } = this;
     const total = COUNT.format(rows.length);
     const shown = arrangement.shown === rows.length ? "" : `${COUNT.format(arrangement.shown)} of `;
     const isChecking = checked !== undefined && checked.done < checked.total;
-    return html`<div class="status" role="status">
+    // Who listens is not told of each row that comes.
+    return html`<div class="status" role="status" aria-live=${this.growth > 0 && this.isWhole ? "off" : "polite"}>
       <span>${shown}${total} ${rows.length === 1 ? "rollout" : "rollouts"}${this.isWhole ? "" : " so far"}</span>
       ${isChecking
         ? html`<span class="end"

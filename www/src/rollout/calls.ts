@@ -4,6 +4,18 @@ import { rangeAt } from "../text/ranges.js";
 
 export type Call = Rollout["calls"][number];
 
+/** What a call is called, also when others come before it as its rollout grows. */
+export function callKey({ spanId, path, index }: Call): string {
+  return `${spanId ?? path} ${index ?? ""}`;
+}
+
+/** The same call in a rollout that has grown; nothing if it is gone. */
+export function sameCall(before: readonly Call[], call: number | undefined, calls: readonly Call[]): number | undefined {
+  const known = call === undefined ? undefined : before[call];
+  const at = known ? calls.findIndex((other) => callKey(other) === callKey(known)) : -1;
+  return at < 0 ? undefined : at;
+}
+
 /** The calls from the first one to this one, each going on from the one before. */
 export function pathTo(calls: readonly Call[], call: number): number[] {
   const path: number[] = [];

@@ -1,7 +1,7 @@
 /** The conversation up to a call as a list of things to draw. */
 import type { Message, RolloutDetail, Segment } from "../engine/contract.js";
 import { overlap, type Range } from "../text/ranges.js";
-import { newMessages, pathTo } from "./calls.js";
+import { callKey, newMessages, pathTo } from "./calls.js";
 
 export type ChatItem =
   | { kind: "turn"; key: string; call: number }
@@ -13,32 +13,34 @@ export type ChatItem =
   | { kind: "segment"; key: string; call: number; segment: Segment }
   | { kind: "nothing"; key: string; call: number };
 
-/** @param open Calls whose common part is unfolded. */
-export function chatItems({ rollout: { calls } }: RolloutDetail, call: number, open: ReadonlySet<number>): ChatItem[] {
+/** @param open Keys of common parts that are unfolded. */
+export function chatItems({ rollout: { calls } }: RolloutDetail, call: number, open: ReadonlySet<string>): ChatItem[] {
   const items: ChatItem[] = [];
   const path = pathTo(calls, call);
   path.forEach((at, position) => {
     const { common, continued, parent, divergence, segments, role } = calls[at]!;
-    items.push({ kind: "turn", key: `t${at}`, call: at });
+    const name = callKey(calls[at]!);
+    items.push({ kind: "turn", key: `t${name}`, call: at });
     if (parent !== undefined && common > 0) {
-      const isOpen = open.has(at);
-      items.push({ kind: "common", key: `c${at}`, call: at, isOpen });
+      const key = `c${name}`;
+      const isOpen = open.has(key);
+      items.push({ kind: "common", key, call: at, isOpen });
       if (isOpen) {
         for (const of of path.slice(0, position)) {
           newMessages(calls, of).forEach((message, number) => {
-            if (message.tokens[0] < common) items.push({ kind: "message", key: `o${at}-${of}-${number}`, call: at, of, message, isOld: true });
+            if (message.tokens[0] < common) items.push({ kind: "message", key: `o${name}-${of}-${number}`, call: at, of, message, isOld: true });
           });
         }
       }
     }
-    if (divergence) items.push({ kind: "divergence", key: `d${at}`, call: at });
+    if (divergence) items.push({ kind: "divergence", key: `d${name}`, call: at });
     const messages = newMessages(calls, at);
-    messages.forEach((message, number) => items.push({ kind: "message", key: `m${at}-${number}`, call: at, of: at, message, isOld: false }));
+    messages.forEach((message, number) => items.push({ kind: "message", key: `m${name}-${number}`, call: at, of: at, message, isOld: false }));
     if (messages.length > 0) return;
     const from = role === "copy" ? 0 : continued;
     const left = segments.filter(({ tokens }) => tokens[1] > from).map(({ kind, tokens }): Segment => ({ kind, tokens: [Math.max(tokens[0], from), tokens[1]] }));
-    left.forEach((segment) => items.push({ kind: "segment", key: `s${at}-${segment.tokens[0]}`, call: at, segment }));
-    if (left.length === 0) items.push({ kind: "nothing", key: `n${at}`, call: at });
+    left.forEach((segment) => items.push({ kind: "segment", key: `s${name}-${segment.tokens[0]}`, call: at, segment }));
+    if (left.length === 0) items.push({ kind: "nothing", key: `n${name}`, call: at });
   });
   return items;
 }

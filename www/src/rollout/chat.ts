@@ -10,7 +10,7 @@ import { TokenText } from "../text/token-text.js";
 import { VirtualRows } from "../text/virtual.js";
 import { virtualStyles } from "../text/virtual-styles.js";
 import { base, controls } from "../theme.js";
-import { callName, count, tokenCount, usualCall } from "./calls.js";
+import { callKey, callName, count, tokenCount, usualCall } from "./calls.js";
 import { chatItems, itemAt, type ChatItem } from "./chat-items.js";
 import { long, messageStyles, messageTemplate } from "./chat-message.js";
 import "./id-diff.js";
@@ -112,10 +112,10 @@ export class Chat extends LitElement {
 
   @state() private open: ReadonlySet<string> = new Set();
   @state() private grown: ReadonlyMap<string, number> = new Map();
-  @state() private common: ReadonlySet<number> = new Set();
-  /** Of calls without messages. */
-  @state() private texts: ReadonlyMap<number, TokenText> = new Map();
-  private asked = new Set<number>();
+  @state() private common: ReadonlySet<string> = new Set();
+  /** Of calls without messages, by their keys. */
+  @state() private texts: ReadonlyMap<string, TokenText> = new Map();
+  private asked = new Set<string>();
   private items: ChatItem[] = [];
   private version = 0;
   private readonly virtual = new VirtualRows(this, {
@@ -135,18 +135,22 @@ export class Chat extends LitElement {
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     if (changed.size > 0) this.version++;
-    if (changed.has("detail")) {
+    const isGrown = (changed.get("detail") as RolloutDetail | undefined)?.at === this.detail.at;
+    const isOther = changed.has("detail") && !isGrown;
+    if (changed.has("detail")) this.asked.clear();
+    if (isOther) {
       this.open = new Set();
       this.grown = new Map();
       this.common = new Set();
       this.texts = new Map();
-      this.asked.clear();
     }
     if (["detail", "selection", "common"].some((name) => changed.has(name))) {
       this.items = chatItems(this.detail, this.call, this.common);
     }
     const before = changed.get("selection") as Selection | undefined;
-    if (changed.has("detail") || (changed.has("selection") && (before?.call !== this.selection.call || before?.tokens !== this.selection.tokens))) this.follow(changed.has("detail"));
+    // The same call may have another position in a rollout that has grown.
+    const isElsewhere = changed.has("selection") && !isGrown && (before?.call !== this.selection.call || before?.tokens !== this.selection.tokens);
+    if (isOther || isElsewhere) this.follow(isOther);
     const hit = this.hits[this.hit];
     if (changed.has("hit") && hit) this.show(itemAt(this.detail, this.items, hit.call, hit.tokens));
   }
@@ -191,7 +195,7 @@ export class Chat extends LitElement {
       case "turn":
         return this.turn(item.call);
       case "common":
-        return html`<button class="fold" aria-expanded=${String(item.isOpen)} @click=${() => (this.common = toggled(this.common, item.call))}>
+        return html`<button class="fold" aria-expanded=${String(item.isOpen)} @click=${() => (this.common = toggled(this.common, item.key))}>
           <span class="number">${tokenCount(this.detail.rollout.calls[item.call]!.common)} in common with ${this.parentName(item.call)}</span>
         </button>`;
       case "divergence":
@@ -260,16 +264,17 @@ export class Chat extends LitElement {
 
   private textOf(call: number): TokenText | undefined {
     const { detail } = this;
-    if (!this.asked.has(call)) {
-      this.asked.add(call);
+    const key = callKey(detail.rollout.calls[call]!);
+    if (!this.asked.has(key)) {
+      this.asked.add(key);
       this.engine.tokens(detail.at, call).then(
         (tokens: CallTokens) => {
-          if (detail === this.detail) this.texts = new Map(this.texts).set(call, new TokenText(tokens));
+          if (detail === this.detail) this.texts = new Map(this.texts).set(key, new TokenText(tokens));
         },
         () => {},
       );
     }
-    return this.texts.get(call);
+    return this.texts.get(key);
   }
 
   private grow = (key: string, characters: number): void => {

@@ -8,7 +8,7 @@ import { safe, safeStyles } from "../text/safe.js";
 import "../text/text-lines.js";
 import "../text/tokens.js";
 import { base, controls } from "../theme.js";
-import { callName, usualCall } from "./calls.js";
+import { callName, sameCall, usualCall } from "./calls.js";
 import "./chat.js";
 import "./findings.js";
 import type { DriftEvent } from "./findings.js";
@@ -24,6 +24,8 @@ interface Fetched<T> {
   value?: T;
   problem?: string;
 }
+/** The call of what was fetched before the rollout has grown: it stays in sight until it is fetched again. */
+const BEFORE = -1;
 
 /** One rollout: what it is, what was found in it, its calls, and what the one that is looked at says. */
 @element("t2t-rollout-view")
@@ -43,6 +45,8 @@ export class RolloutView extends LitElement {
   @state() private drift?: Finding[];
   @state() private tokens?: Fetched<CallTokens>;
   @state() private raw?: Fetched<string>;
+  /** The call that was looked at when the rollout grew. */
+  private held?: number;
   /** Tabs that were open stay as they were. */
   @query("[data-pane]") private pane?: (HTMLElement & { move?: (to: MoveEvent["to"]) => void }) | null;
   /** All of them, made anew only when there are others. */
@@ -55,7 +59,8 @@ export class RolloutView extends LitElement {
 
   private get call(): number {
     const calls = this.detail?.rollout.calls ?? [];
-    const { call } = this.selection;
+    // A conversation goes on with what comes; a text that somebody reads stays.
+    const call = this.selection.call ?? (this.selection.tab === "chat" ? undefined : this.held);
     return call !== undefined && calls[call] ? call : usualCall(calls);
   }
 
@@ -63,6 +68,7 @@ export class RolloutView extends LitElement {
     const before = changed.get("row") as Row | undefined;
     const isOther = changed.has("row") && (before?.at !== this.row.at || before.key !== this.row.key);
     if (changed.has("engine") || isOther) void this.load();
+    else if (before && before.revision !== this.row.revision) void this.grow();
     if (changed.has("detail") || changed.has("drift")) this.findings = [...(this.detail?.rollout.findings ?? []), ...(this.drift ?? [])];
     if (!this.detail || this.call < 0) return;
     const { tab } = this.selection;
@@ -78,7 +84,7 @@ export class RolloutView extends LitElement {
       const detail = await engine.rollout(row.at);
       if (row !== this.row && row.key !== this.row.key) return;
       this.detail = detail;
-      this.tokens = this.raw = this.drift = undefined;
+      this.tokens = this.raw = this.drift = this.held = undefined;
     } catch (error) {
       if (row !== this.row) return;
       this.detail = undefined;
@@ -86,12 +92,31 @@ export class RolloutView extends LitElement {
     }
   }
 
+  /** Looks at it again, for more of it has come. What is in sight stays until it can be drawn anew. */
+  private async grow(): Promise<void> {
+    const { row, engine, detail: before } = this;
+    if (!before || before.at !== row.at) return this.load();
+    const detail = await engine.rollout(row.at).catch(() => undefined);
+    if (!detail || row.key !== this.row.key || before !== this.detail) return;
+    const same = (call: number | undefined) => sameCall(before.rollout.calls, call, detail.rollout.calls);
+    const { call, tab } = this.selection;
+    // Before the detail, so that both are drawn at once: the same call may have another position.
+    if (call !== same(call)) this.dispatchEvent(new SelectEvent({ call: same(call), tokens: same(call) === undefined ? undefined : this.selection.tokens }));
+    this.held = tab === "chat" ? undefined : same(this.call);
+    const { value } = this.tokens ?? {};
+    const at = same(value?.call);
+    this.tokens = value && at !== undefined ? { call: BEFORE, value: { ...value, call: at } } : undefined;
+    if (this.raw) this.raw = { ...this.raw, call: BEFORE };
+    this.drift = undefined;
+    this.detail = detail;
+  }
+
   private async fetch(what: "tokens" | "raw", detail: RolloutDetail, call: number): Promise<void> {
     const put = (fetched: Partial<Fetched<never>>) => {
       if (detail === this.detail && this[what]?.call === call) this[what] = { call, ...fetched };
     };
     // What was there stays in sight until the other is.
-    const value = what === "tokens" ? this.tokens?.value : undefined;
+    const value = what === "tokens" || this.raw?.call === BEFORE ? this[what]?.value : undefined;
     this[what] = { call, value } as Fetched<never>;
     try {
       const value = await this.engine[what](detail.at, call);

@@ -9,7 +9,7 @@ import { safe, safeStyles } from "../text/safe.js";
 import { VirtualRows } from "../text/virtual.js";
 import { virtualStyles } from "../text/virtual-styles.js";
 import { base, controls } from "../theme.js";
-import { callName, count } from "./calls.js";
+import { callName, count, sameCall } from "./calls.js";
 import { JOINS } from "./joins.js";
 import { treeOf, type TreeRow } from "./tree.js";
 
@@ -123,11 +123,13 @@ export class TurnTree extends LitElement {
 
   protected override willUpdate(changed: Map<PropertyKey, unknown>): void {
     const { calls } = this.detail.rollout;
+    const before = changed.get("detail") as RolloutDetail | undefined;
+    const isGrown = before?.at === this.detail.at;
     if (changed.has("detail")) {
       this.all = treeOf(this.detail);
       this.names = namesOf(this.detail);
       this.most = calls.reduce((most, _, call) => Math.max(most, tokensOf(this.detail, call) ?? 0), 0);
-      this.closed = new Set();
+      this.closed = new Set(isGrown ? [...this.closed].map((call) => sameCall(before!.rollout.calls, call, calls) ?? -1) : []);
     }
     if (changed.has("detail") || changed.has("closed")) {
       this.rows = [];
@@ -139,7 +141,7 @@ export class TurnTree extends LitElement {
       }
     }
     const at = this.rows.findIndex(({ call }) => call === this.call);
-    if ((changed.has("call") || changed.has("detail")) && at >= 0) this.virtual.scrollTo(at, "auto");
+    if ((changed.has("call") || (changed.has("detail") && !isGrown)) && at >= 0) this.virtual.scrollTo(at, "auto");
   }
 
   protected override render() {

@@ -21,6 +21,9 @@ export class SearchState {
   failure?: string;
   /** Counts the searches. */
   private runs = 0;
+  /** Rollouts that have changed while it ran. */
+  private later = new Set<number>();
+  private isAddingHits = false;
   /** What the hits are of. */
   private ran?: { query: Query; rollout?: number };
 
@@ -45,12 +48,14 @@ export class SearchState {
     const run = ++this.runs;
     const scope = this.isEverywhere ? undefined : rollout;
     this.ran = { query: this.query, rollout: scope };
+    this.later.clear();
     Object.assign(this, { hits: [], current: -1, progress: undefined, isWaiting: false, isCut: false, failure: undefined });
     this.isRunning = this.isActive && (this.isEverywhere || rollout !== undefined);
     this.changed();
     if (!this.isRunning) return void this.engine.cancel("search").catch(() => {});
     try {
-      const { isWhole } = await this.engine.search(this.query, { rollout: scope, limit: MOST }, (hits, done, total) => {
+      const rollouts = scope === undefined ? undefined : [scope];
+      const { isWhole } = await this.engine.search(this.query, { rollouts, limit: MOST }, (hits, done, total) => {
         if (run !== this.runs) return;
         this.hits.push(...hits);
         this.progress = { done, total };
@@ -64,6 +69,38 @@ export class SearchState {
     if (run !== this.runs) return;
     this.isRunning = false;
     this.changed();
+    if (this.later.size > 0) await this.again([]);
+  }
+
+  /** Searches in rollouts that came, or have grown; what was found in others stays. */
+  async again(rollouts: readonly number[]): Promise<void> {
+    for (const at of rollouts) this.later.add(at);
+    const { ran, runs: run } = this;
+    if (!this.isActive || !ran || this.isRunning || this.isAddingHits || this.isWaiting || this.isCut || this.failure) return;
+    const changed = [...this.later].filter((at) => ran.rollout === undefined || ran.rollout === at).sort((a, b) => a - b);
+    this.later.clear();
+    if (changed.length === 0) return;
+    const found: Hit[] = [];
+    this.isAddingHits = true;
+    try {
+      await this.engine.search(ran.query, { rollouts: changed, limit: MOST }, (hits) => void found.push(...hits));
+    } catch {
+      // Another search has begun, or what was found before stays as it is.
+    }
+    this.isAddingHits = false;
+    if (run !== this.runs) return;
+    this.take(found, new Set(changed));
+    if (this.later.size > 0) await this.again([]);
+  }
+
+  /** Puts the hits of some rollouts in place of those that they had; the one that is looked at stays so if it is still there. */
+  private take(found: Hit[], rollouts: ReadonlySet<number>): void {
+    const looked = this.hits[this.current];
+    const kept = this.hits.filter(({ rollout }) => !rollouts.has(rollout));
+    // A stable sort: within a rollout they are in order.
+    this.hits = [...kept, ...found].sort((a, b) => a.rollout - b.rollout).slice(0, MOST);
+    this.current = looked ? this.hits.findIndex((hit) => hit === looked || isSame(hit, looked)) : -1;
+    this.changed();
   }
 
   stop(): void {
@@ -74,6 +111,7 @@ export class SearchState {
   forget(): void {
     this.runs++;
     this.ran = undefined;
+    this.later.clear();
     Object.assign(this, { hits: [], current: -1, isRunning: false, progress: undefined });
   }
 
@@ -104,6 +142,10 @@ export class SearchState {
     const hit = this.current - from;
     return { hits, hit: hit >= 0 && hit < hits.length ? hit : -1 };
   }
+}
+
+function isSame(one: Hit, other: Hit): boolean {
+  return one.rollout === other.rollout && one.call === other.call && one.tokens[0] === other.tokens[0] && one.tokens[1] === other.tokens[1];
 }
 
 /** Position of the first hit that is not before a rollout: hits come in the order of the rollouts. */

@@ -45,7 +45,8 @@ export class Siblings extends LitElement {
   @state() private width = 1000;
   @state() private isTogether = true;
   @query(".columns") private scroller!: HTMLElement;
-  private readonly asked = new Set<string>();
+  /** Keys of rows, with the revision that was asked for. */
+  private readonly asked = new Map<string, number | undefined>();
   /** What scrolls in each column. */
   private readonly scrollers = new Map<LitElement, HTMLElement | undefined>();
   private readonly sizes = new ResizeObserver(([entry]) => (this.width = entry!.contentRect.width));
@@ -62,19 +63,19 @@ export class Siblings extends LitElement {
   override willUpdate(changed: Map<PropertyKey, unknown>) {
     if (!changed.has("rows")) return;
     const keys = new Set(this.rows.map(({ key }) => key));
-    for (const key of this.asked) if (!keys.has(key)) this.asked.delete(key);
+    for (const key of this.asked.keys()) if (!keys.has(key)) this.asked.delete(key);
     this.shown = new Map([...this.shown].filter(([key]) => keys.has(key)));
   }
 
   override updated() {
     // The first one is what the others are compared with.
     const wanted = new Set([this.rows[0], ...this.seen().map(({ row }) => row)]);
-    for (const row of wanted) if (row && !this.asked.has(row.key)) void this.fetch(row);
+    for (const row of wanted) if (row && !(this.asked.has(row.key) && this.asked.get(row.key) === row.revision)) void this.fetch(row);
     for (const chat of this.renderRoot.querySelectorAll<LitElement>("t2t-chat")) void this.follow(chat);
   }
 
   private async fetch(row: Row): Promise<void> {
-    this.asked.add(row.key);
+    this.asked.set(row.key, row.revision);
     const shown: Shown = {};
     try {
       shown.detail = await this.engine.rollout(row.at);
@@ -85,6 +86,7 @@ export class Siblings extends LitElement {
     const all = new Map(this.shown).set(row.key, shown);
     const first = this.rows[0] && all.get(this.rows[0].key)?.detail;
     for (const one of all.values()) {
+      if (shown.detail === first) one.parting = undefined;
       if (first && one.detail && one.detail !== first) one.parting ??= partingOf(one.detail, first);
     }
     this.shown = all;

@@ -21,6 +21,10 @@ export function traceSources(given: TraceSource | TraceSource[]): Source[] {
   return [given].flat().map(sourceOf);
 }
 
+export function collectorSources(given: (string | URL)[]): Source[] {
+  return given.map((url) => ({ kind: "collector", url: new URL(url, document.baseURI).href }));
+}
+
 const isOne = (given: unknown): given is TokenizerSource => typeof given === "string" || given instanceof URL || given instanceof Blob;
 
 function sourceOf(given: string | URL | Blob): Source {

@@ -4,14 +4,14 @@ import { element } from "../element.js";
 import type { Source } from "../engine/contract.js";
 import { base, controls } from "../theme.js";
 
-type Kind = "mlflow" | "trackio" | "url";
+type Kind = "mlflow" | "trackio" | "collector" | "url";
 
 interface Field {
   name: string;
   label: string;
   placeholder: string;
   isRequired?: boolean;
-  type?: "url" | "number";
+  type?: "url" | "number" | "password";
   /** Takes the whole line. */
   isWide?: boolean;
 }
@@ -34,6 +34,14 @@ const FORMS: Record<Kind, { label: string; hint: string; fields: Field[] }> = {
       { name: "url", label: "Server", placeholder: "this page's", type: "url", isWide: true },
       { name: "project", label: "Project", placeholder: "name", isRequired: true },
       { name: "run", label: "Run", placeholder: "all" },
+    ],
+  },
+  collector: {
+    label: "Collector",
+    hint: "What it keeps, and what comes, as it comes. A page of another address has to be named by its --allow-origin.",
+    fields: [
+      { name: "url", label: "Server", placeholder: "http://localhost:4318", isRequired: true, type: "url", isWide: true },
+      { name: "token", label: "Token", placeholder: "if it asks for one", type: "password" },
     ],
   },
   url: {
@@ -165,6 +173,7 @@ export class ServerForm extends LitElement {
     const optional = { filter: text("filter") || undefined, run: text("run") || undefined };
     const sources: Record<Kind, () => Source> = {
       mlflow: () => ({ kind: "mlflow", url, experiment: text("experiment"), filter: optional.filter, limit: Number(text("limit")) || undefined }),
+      collector: () => ({ kind: "collector", url, token: text("token") || undefined }),
       trackio: () => ({ kind: "trackio", url: url || location.origin, project: text("project"), run: optional.run }),
       url: () => ({ kind: "url", name: url, url }),
     };

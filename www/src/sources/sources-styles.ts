@@ -35,6 +35,20 @@ export const sourcesStyles = css`
   .intro .linked {
     color: var(--t2t-accent-ink);
   }
+  .waiting {
+    display: grid;
+    justify-items: center;
+    gap: 8px;
+    padding: clamp(24px, 6vh, 52px) 20px;
+    border: 1px solid var(--t2t-border);
+    border-radius: 10px;
+    background: var(--t2t-raised);
+    text-align: center;
+    color: var(--t2t-ink-soft);
+  }
+  .waiting ul {
+    width: 100%;
+  }
   .drop {
     display: grid;
     justify-items: center;
@@ -44,6 +58,9 @@ export const sourcesStyles = css`
     border-radius: 10px;
     background: var(--t2t-sunken);
     text-align: center;
+  }
+  .drop.below {
+    padding-block: 18px;
   }
   .drop.over {
     border-color: var(--t2t-accent);
@@ -139,6 +156,16 @@ export const sourcesStyles = css`
   }
   .line button {
     flex: none;
+  }
+  .followed {
+    flex-wrap: wrap;
+    font-size: var(--t2t-size-small);
+  }
+  .followed .says {
+    flex: 1 1 200px;
+  }
+  .followed.lost .says {
+    color: var(--t2t-warning-ink);
   }
   .small {
     min-height: 22px;

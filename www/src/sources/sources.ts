@@ -8,6 +8,7 @@ import type { Load, Session, Undecided } from "../session.js";
 import { plain } from "../text/safe-text.js";
 import { base, controls } from "../theme.js";
 import { dropped, picked, type Picked } from "./collect.js";
+import { followedLine, isToldOf, waiting } from "./live-sign.js";
 import { formatBytes, loadLine, problemLine } from "./load-line.js";
 import { tokenizerSources, traceSources } from "./given.js";
 import "./server-form.js";
@@ -84,7 +85,7 @@ export class Sources extends LitElement {
 
   override render() {
     const { session } = this;
-    const isEmpty = session.rows.length === 0 && session.tokenizers.length === 0 && session.loads.length === 0 && session.undecided.length === 0 && session.problems.length === 0;
+    const isEmpty = session.rows.length === 0 && session.tokenizers.length === 0 && session.loads.length === 0 && session.undecided.length === 0 && session.problems.length === 0 && session.live.sources.length === 0;
     return html`<div class="page">
       <div class="intro">
         <div>
@@ -96,6 +97,7 @@ export class Sources extends LitElement {
           ? html`<button type="button" class="primary" @click=${() => this.dispatchEvent(new Event("done"))}>Show the rollouts</button>`
           : nothing}
       </div>
+      ${this.isWaiting ? html`<section class="waiting" aria-label="Live">${waiting(session.live)}</section>` : nothing}
       ${this.dropZone()} ${isEmpty ? nothing : this.standing()}
       <div class="columns">
         <section class="card" aria-labelledby="servers">
@@ -107,9 +109,14 @@ export class Sources extends LitElement {
     </div>`;
   }
 
+  /** Whether a collector is followed that has nothing yet. */
+  private get isWaiting(): boolean {
+    return this.session.live.sources.length > 0 && this.session.rows.length === 0;
+  }
+
   private dropZone() {
     return html`<section
-      class="drop ${this.isOver ? "over" : ""}"
+      class="drop ${this.isOver ? "over" : ""} ${this.isWaiting ? "below" : ""}"
       aria-label="Files"
       @dragenter=${() => (this.isOver = true)}
       @dragleave=${() => (this.isOver = false)}
@@ -130,13 +137,13 @@ export class Sources extends LitElement {
 
   /** What is there of the two things that one needs. */
   private standing() {
-    const { rows, tokenizers, isWhole, loads, undecided, problems } = this.session;
+    const { rows, tokenizers, isWhole, loads, undecided, problems, live } = this.session;
     const of = (what: Load["what"]) => loads.filter((load) => load.what === what).map((load) => loadLine(load, { cancel: () => void this.session.cancel(load) }));
     return html`<div class="state">
       <section class="card" aria-label="Traces">
         <h2><span class="mark ${rows.length > 0 ? "done" : ""}"></span>Traces</h2>
         <ul>
-          ${of("traces")}
+          ${of("traces")} ${this.isWaiting ? nothing : live.sources.filter((one) => isToldOf(live, one)).map((one) => followedLine(live, one))}
         </ul>
         ${rows.length > 0
           ? html`<p role="status">${COUNT.format(rows.length)} ${rows.length === 1 ? "rollout" : "rollouts"}${isWhole ? "" : " so far"}</p>
@@ -145,7 +152,7 @@ export class Sources extends LitElement {
               >`
           : isWhole && problems.length > 0
             ? problems.slice(0, 5).map(problemLine)
-            : html`<p class="why" role="status">${isWhole ? "There are no rollouts in what was opened." : "None yet."}</p>`}
+            : html`<p class="why" role="status">${isWhole && !this.isWaiting ? "There are no rollouts in what was opened." : "None yet."}</p>`}
       </section>
       <section class="card" aria-label="Tokenizers">
         <h2><span class="mark ${tokenizers.length > 0 ? "done" : ""}"></span>Tokenizer</h2>

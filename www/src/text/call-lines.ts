@@ -32,6 +32,9 @@ export abstract class CallLines extends LitElement {
   private runs: Range[] = [];
   private open = new Set<number>();
   private isCommonOpen = false;
+  private commonBefore = 0;
+  /** Whether the tokens that came are of another call, and not once more those that were there. */
+  protected isOther = false;
   private heights: Uint16Array = new Uint16Array();
   protected callHits: Hit[] = [];
   protected longestHit = 0;
@@ -89,15 +92,18 @@ export abstract class CallLines extends LitElement {
   protected override willUpdate(changed: PropertyValues): void {
     if (changed.size > 0) this.version++;
     const isNew = changed.has("tokens");
+    this.isOther = isNew && !isSame(changed.get("tokens") as CallTokens | undefined, this.tokens);
     if (isNew) {
       this.text = new TokenText(this.tokens);
       this.callSegments = segmentsOf(this.detail.rollout.calls, this.tokens.call);
       // Without a tokenizer there is only what the trace says.
       if (this.callSegments.length === 0) this.callSegments = [{ kind: "prompt", tokens: [0, this.call.prompt] }, { kind: "model", tokens: [this.call.prompt, this.text.count] }];
       this.runs = repeatedRuns(this.tokens.ids, this.segments);
-      this.open = new Set();
-      this.isCommonOpen = false;
-      this.layOut();
+      if (this.isOther) {
+        this.open = new Set();
+        this.isCommonOpen = false;
+      }
+      if (this.isOther || this.commonBefore !== this.call.common) this.layOut();
     }
     if (isNew || changed.has("hits")) {
       this.callHits = this.hits.filter(({ call }) => call === this.tokens.call);
@@ -106,13 +112,14 @@ export abstract class CallLines extends LitElement {
     if (isNew || changed.has("findings")) {
       this.callFindings = this.findings.filter((finding): finding is Finding & { tokens: Range } => finding.call === this.tokens.call && finding.tokens !== undefined);
     }
-    if (isNew || changed.has("selection")) this.follow(this.selection.tokens, isNew);
+    if (this.isOther || changed.has("selection")) this.follow(this.selection.tokens, this.isOther);
     if (changed.has("hit") && this.hit >= 0 && this.hits[this.hit]?.call === this.tokens.call) this.follow(this.hits[this.hit]!.tokens, false);
   }
 
   private layOut(): void {
     this.roomBefore = this.room();
     const { tokens, characters } = this.width;
+    this.commonBefore = this.call.common;
     const common = this.isCommonOpen || this.call.parent === undefined ? 0 : this.call.common;
     this.rows = buildRows(this.tokens, this.runs, { width: tokens, characters, common, open: this.open });
     this.heights = likelyHeights(this.rows, this.tokens, this.clientWidth || 700);
@@ -191,4 +198,8 @@ export abstract class CallLines extends LitElement {
     if (kind === RowKind.common) return html`${tokenCount(end)} in common with the call before`;
     return html`<span class="mono">${safe(this.text.text(start).slice(0, 60), { marks: "all", chips: 4 })}</span> × ${count(end - start)}`;
   }
+}
+
+function isSame(one: CallTokens | undefined, { ids, text }: CallTokens): boolean {
+  return one?.text === text && one.ids.length === ids.length && ids.every((id, at) => id === one.ids[at]);
 }

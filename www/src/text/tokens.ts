@@ -58,7 +58,7 @@ export class Tokens extends CallLines {
     super.willUpdate(changed);
     if (changed.has("tokens")) {
       this.scales.clear();
-      this.hovered = this.pinned = -1;
+      if (this.isOther) this.hovered = this.pinned = -1;
     }
     if (changed.has("selection") || changed.has("tokens")) this.takeSelection();
     if (changed.has("settings") || changed.has("tokens")) {

@@ -1,4 +1,7 @@
-/** The viewer on a relay: a page of the backend's own origin, as browsers see it, so that it may read what the backend has. */
+/**
+ * The viewer on a listener: on a relay a page of the backend's own origin, as browsers see it, so that it may read what the backend
+ * has; on a receiver with a store the page of what that has.
+ */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { basename } from "node:path";
@@ -8,19 +11,26 @@ import { VIEWER_POLICY, viewerFiles } from "token2text/viewer-files";
 /** @typedef {import("node:http").IncomingMessage} IncomingMessage */
 /** @typedef {import("node:http").ServerResponse} ServerResponse */
 /** @typedef {import("token2text/viewer-files").ViewerFile} ViewerFile */
+/**
+ * @typedef {object} Viewer
+ * @property {(path: string) => boolean} has Whether there is something at a path.
+ * @property {(request: IncomingMessage, response: ServerResponse, path: string) => Promise<number>} answer To `GET` and `HEAD`. Gives the
+ *   status, 404 where there is nothing.
+ */
 
-/** No backend has anything there. */
-export const VIEWER_PATH = "/token2text/";
+const PAGE = "viewer.html";
 const HEADERS = { "x-content-type-options": "nosniff", "referrer-policy": "no-referrer", "cache-control": "no-cache" };
 
 /**
  * What answers for the viewer: its files, and the tokenizers of the collector, which the page opens by itself.
  *
- * @param {Pick<import("../types.js").Configuration, "tokenizers">} configuration
- * @returns {{ owns: (method: string, path: string) => boolean, answer: (request: IncomingMessage, response: ServerResponse, path: string) => Promise<number> }}
- *   `answer` gives the status.
+ * @param {Pick<import("./types.js").Configuration, "tokenizers">} configuration
+ * @param {object} options
+ * @param {string} options.root The path that it is under, with a slash at its end.
+ * @param {string} [options.collector] Address of the collector that the page opens too, from that path on.
+ * @returns {Viewer}
  */
-export function createViewer({ tokenizers }) {
+export function createViewer({ tokenizers }, { root, collector }) {
   const files = viewerFiles();
   const query = new URLSearchParams();
   for (const [i, { pattern, file }] of tokenizers.entries()) {
@@ -29,13 +39,18 @@ export function createViewer({ tokenizers }) {
     const address = name.split("/").map(encodeURIComponent).join("/");
     query.append("tokenizer", pattern === "*" ? address : `${pattern}=${address}`);
   }
-  const page = `${VIEWER_PATH}viewer.html${tokenizers.length > 0 ? `?${query}` : ""}`;
+  if (collector !== undefined) query.append("collector", collector);
+  // From the root on, which is another path behind a proxy.
+  const page = query.size > 0 ? `${PAGE}?${query}` : PAGE;
+
+  /** @param {string} path */
+  const fileAt = (path) => files.get(decoded(path.slice(root.length)));
 
   return {
-    owns: (method, path) => (method === "GET" || method === "HEAD") && path.startsWith(VIEWER_PATH),
+    has: (path) => path === root || fileAt(path) !== undefined,
     async answer(request, response, path) {
-      if (path === VIEWER_PATH) return end(response, 302, { location: page });
-      const file = files.get(decoded(path.slice(VIEWER_PATH.length)));
+      if (path === root) return end(response, 302, { location: page });
+      const file = fileAt(path);
       const found = await stat(file?.path ?? "").catch(() => undefined);
       if (!file || !found?.isFile()) return end(response, 404, {});
       const etag = `"${found.size.toString(16)}-${found.mtimeMs.toString(16)}"`;

@@ -105,10 +105,12 @@ bench: build tools-test benches/node_modules/.package-lock.json ## decoding and 
 	node benches/drift.mjs $(filter --quick,$(BENCH))
 
 .PHONY: bench-collector
-bench-collector: build collector/node_modules/.package-lock.json ## the collector: a relay beside no relay, the receiver beside rotel
+bench-collector: build collector/node_modules/.package-lock.json ## the collector: a relay beside no relay, the receiver beside rotel, the store beside SQLite; two behind nginx, and around a queue
 	@node scripts/fetch-tokenizer.js qwen3
 	@scripts/venv.sh otel > /dev/null
+	@scripts/install-tools.sh nginx nats-server
 	node benches/collector.mjs
+	node benches/gateway.mjs
 
 .PHONY: bench-viewer
 bench-viewer: build tools-test ## the viewer in Chromium: opening 50 MB beside JSON.parse, what holds the page up, what it fetches; into benches/RESULTS.md

@@ -1,4 +1,5 @@
 /** The bodies of `collector.mjs`, the same in every process. */
+import { randomBytes } from "node:crypto";
 import { asOtlp, asProto, chats, longRecord, manyRecords } from "./spans.mjs";
 
 const KIB = 1024;
@@ -20,4 +21,12 @@ export function bodiesOf(name) {
   const bodies = made.get(name) ?? Array.from({ length: DISTINCT }, (_, number) => BODIES[name](number));
   made.set(name, bodies);
   return bodies;
+}
+
+/** A field that nobody knows, a number of 64 bits. */
+const UNKNOWN = Buffer.from([(15 << 3) | 1]);
+
+/** So many bodies of which no two are the same, or a queue would take one for the other sent again. @param {Buffer[]} bodies @param {number} count */
+export function distinct(bodies, count) {
+  return Array.from({ length: count }, (_, i) => Buffer.concat([bodies[i % bodies.length], UNKNOWN, randomBytes(8)]));
 }

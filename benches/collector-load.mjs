@@ -1,12 +1,12 @@
 /** The client of `collector.mjs`, a process of its own: sends bodies that were made beforehand, and says how long each took. */
 import { Agent, request } from "node:http";
-import { DISTINCT, bodiesOf } from "./collector-bodies.mjs";
+import { bodiesOf, distinct } from "./collector-bodies.mjs";
 
-/** @typedef {{ url: string, path: string, name: string, requests: number, connections: number }} Job */
+/** `areDistinct`: no two bodies are the same. @typedef {{ url: string, path: string, name: string, requests: number, connections: number, areDistinct?: boolean }} Job */
 
 /** @param {Job} job */
-async function run({ url, path, name, requests, connections }) {
-  const bodies = bodiesOf(name);
+async function run({ url, path, name, requests, connections, areDistinct = false }) {
+  const bodies = areDistinct ? distinct(bodiesOf(name), requests) : bodiesOf(name);
   const agent = new Agent({ keepAlive: true, maxSockets: connections });
   const target = new URL(path, url);
   /** @type {number[]} */
@@ -17,7 +17,7 @@ async function run({ url, path, name, requests, connections }) {
   await Promise.all(Array.from({ length: connections }, async () => {
     for (let i = next++; i < requests; i = next++) {
       const from = performance.now();
-      const status = await send(agent, target, bodies[i % DISTINCT]);
+      const status = await send(agent, target, bodies[i % bodies.length]);
       if (status !== 200) throw new Error(`${url} answered ${status}`);
       millis.push(performance.now() - from);
     }

@@ -273,7 +273,7 @@ test("at the end, bodies that take too long are given back, and another worker h
   const admin = await worker(queue);
   const closing = slow.close();
   // The server would give it away by itself after 30 s.
-  await until(() => sink.seen.length === 2, undefined, 5000);
+  await until(() => sink.seen.length === 2, undefined, 20_000);
   release();
   await closing;
   await drained(admin);

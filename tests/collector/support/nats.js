@@ -86,7 +86,7 @@ export async function post(url, body, headers) {
 }
 
 /** Waits until something is so. @param {() => unknown} isSo @param {() => string} [what] Says what is instead. */
-export async function until(isSo, what = () => "it has not become so", millis = 15_000) {
+export async function until(isSo, what = () => "it has not become so", millis = 60_000) {
   for (const deadline = Date.now() + millis; !(await isSo()); ) {
     if (Date.now() > deadline) throw new Error(what());
     await new Promise((resolve) => setTimeout(resolve, 50));

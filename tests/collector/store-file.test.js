@@ -206,7 +206,7 @@ test("what is too old goes, if every export has settled it", () => {
   const clocks = { wall: () => wall, steady: () => steady };
   const limits = { file, bytes: MIB, ageMillis: 1000 };
   const held = new Keeper({ ...limits, exports: ["a"] }, clocks);
-  for (let i = 0; i < 300; i++) add(held, bodyOf());
+  held.write(Array.from({ length: 300 }, (_, id) => ({ id, method: "add", args: [bodyOf(), PROTOBUF] })));
   steady += 1001;
   add(held, bodyOf());
   write(held, "settle", "a", 280, [{ export: "a", body: 7, attempts: 1, reason: "no" }]);

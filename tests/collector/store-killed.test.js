@@ -6,28 +6,27 @@
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import { splitSpans } from "../../pkg/exporters/otlp-request.js";
 import { freshId, request } from "../integration/support/fixtures.js";
 import { Command } from "./support/command.js";
+import { fetched } from "./support/fetched.js";
 import { freshFolder } from "./support/folders.js";
+import { tinyTokenizer } from "./support/tiny-tokenizer.js";
 
 /** @type {typeof import("better-sqlite3")} */
 const Database = createRequire(new URL("../../collector/package.json", import.meta.url))("better-sqlite3");
 const KILLS = Number(process.env.STORE_KILLS ?? 10);
 const SENDERS = 8;
 const folder = freshFolder();
-const tokenizer = join(folder, "tokenizer.json");
-// One that is there at once.
-writeFileSync(tokenizer, JSON.stringify({ added_tokens: [], decoder: { type: "Fuse" }, model: { type: "WordLevel", unk_token: "a", vocab: { a: 0, b: 1 } } }));
+const tokenizer = tinyTokenizer(folder);
 
 /** @param {string} file @param {string[]} [more] @param {Record<string, string>} [env] */
 const storing = (file, more = [], env) => new Command(["-t", tokenizer, "--cache", "none", "--workers", "1", "--receive", "0", "--store", file, ...more], { env });
 /** @param {string} url @param {Uint8Array} body */
-const send = (url, body) => fetch(`${url}/v1/traces`, { method: "POST", headers: { "content-type": "application/x-protobuf" }, body: /** @type {BodyInit} */ (body) });
+const send = (url, body) => fetched(`${url}/v1/traces`, { method: "POST", headers: { "content-type": "application/x-protobuf" }, body: /** @type {BodyInit} */ (body) });
 /** @param {string} trace @param {number} [bytes] */
 const bodyOf = (trace, bytes = 3000) => request({ trace, span: freshId(8), attributes: { text: "x".repeat(Math.floor(Math.random() * bytes)) } });
 /** @param {number} millis */
@@ -63,7 +62,7 @@ test(`killed ${KILLS} times under load: all that was acknowledged is there, once
   const last = storing(file);
   const url = await last.url("receive");
   const [[trace, body]] = acknowledged;
-  const read = splitSpans(new Uint8Array(await (await fetch(`${url}/v1/traces/${trace}?raw=true`)).arrayBuffer()));
+  const read = splitSpans(new Uint8Array(await (await fetched(`${url}/v1/traces/${trace}?raw=true`)).arrayBuffer()));
   assert.deepEqual(read.map(({ bytes }) => Buffer.from(bytes)), splitSpans(body).map(({ bytes }) => Buffer.from(bytes)));
   last.signal("SIGTERM");
   assert.equal(await last.ended, 0);
@@ -116,14 +115,14 @@ test("a disk that is full: senders are told to try again, nothing is half stored
   assert.ok(kept.length > 0);
   assert.deepEqual([answer.status, answer.headers.get("retry-after")], [503, "10"]);
   assert.match(await answer.text(), /the store cannot be written: .* \(SQLITE_[A-Z_]+\); send it again later/);
-  const health = await fetch(`${admin}/health`);
+  const health = await fetched(`${admin}/health`);
   assert.deepEqual([health.status, (await health.json()).status], [503, "refusing"]);
   limit("unlimited");
   for (const { trace, body } of [last, sent(), sent()]) {
     assert.equal((await send(url, body)).status, 200);
     kept.push(trace);
   }
-  assert.equal((await fetch(`${admin}/health`)).status, 200);
+  assert.equal((await fetched(`${admin}/health`)).status, 200);
   command.signal("SIGTERM");
   assert.equal(await command.ended, 0);
   assert.deepEqual(command.log.filter(({ msg }) => /what is received/.test(msg)).map(({ level }) => level), ["error", "info"]);

@@ -10,9 +10,11 @@ import { splitSpans } from "../../pkg/exporters/otlp-request.js";
 import { OtlpExporter, toProtobuf } from "../../pkg/exporters/otlp.js";
 import { freshId, request } from "../integration/support/fixtures.js";
 import { enricherOf, recorded } from "./support/bodies.js";
-import { anywhere, startCollector } from "./support/collector.js";
+import { anywhere, startCollector, tokenizerFile } from "./support/collector.js";
+import { fetched } from "./support/fetched.js";
 import { freshFolder } from "./support/folders.js";
 import { logLines } from "./support/pool.js";
+import { tinyTokenizer } from "./support/tiny-tokenizer.js";
 
 /** @typedef {Awaited<ReturnType<typeof startCollector>>} Collector */
 /** @type {typeof import("better-sqlite3")} */
@@ -23,6 +25,7 @@ const MIB = 1 << 20;
 const TOKEN = "token-of-the-tests";
 const folder = freshFolder();
 const enricher = enricherOf("qwen3");
+const tokenizers = [{ pattern: "*", file: tinyTokenizer(folder) }];
 /** @type {Collector[]} */
 const collectors = [];
 let files = 0;
@@ -31,7 +34,7 @@ let files = 0;
 async function storing(store, more) {
   const file = join(folder, `${++files}.db`);
   const { log, lines } = logLines();
-  const collector = await startCollector({ receive: anywhere, admin: anywhere, store: { file, bytes: 64 * MIB, ...store }, ...more }, log);
+  const collector = await startCollector({ receive: anywhere, admin: anywhere, store: { file, bytes: 64 * MIB, ...store }, tokenizers, ...more }, log);
   collectors.push(collector);
   const [url, admin] = collector.urls;
   return { collector, file, lines, url: `${url}/v1/traces`, admin };
@@ -39,11 +42,11 @@ async function storing(store, more) {
 after(() => Promise.all(collectors.map((collector) => collector.close())));
 
 /** @param {string} url @param {Uint8Array | string} body @param {Record<string, string>} [headers] */
-const send = (url, body, headers) => fetch(url, { method: "POST", headers: { "content-type": PROTOBUF, ...headers }, body: /** @type {BodyInit} */ (body) });
+const send = (url, body, headers) => fetched(url, { method: "POST", headers: { "content-type": PROTOBUF, ...headers }, body: /** @type {BodyInit} */ (body) });
 /** @param {string} url @param {RequestInit} [init] */
-const json = async (url, init) => /** @type {any} */ ((await fetch(url, init)).json());
+const json = async (url, init) => /** @type {any} */ ((await fetched(url, init)).json());
 /** @param {string} url */
-const bytes = async (url) => new Uint8Array(await (await fetch(url)).arrayBuffer());
+const bytes = async (url) => new Uint8Array(await (await fetched(url)).arrayBuffer());
 /** Spans by their ids. @param {Uint8Array} body */
 const spansIn = (body) => new Map(splitSpans(body).map(({ traceId, spanId, bytes }) => [`${traceId} ${spanId}`, Buffer.from(bytes)]));
 
@@ -53,7 +56,7 @@ const oneSpan = (trace, output = '{"token_ids":[52491,83592]}') => request({ tra
 /** @type {Awaited<ReturnType<typeof storing>>} */
 let first;
 before(async () => {
-  first = await storing();
+  first = await storing({}, { tokenizers: [{ pattern: "*", file: tokenizerFile }] });
 });
 
 test("what is acknowledged is committed; those that come together share a transaction, and their order is kept", async () => {
@@ -65,7 +68,7 @@ test("what is acknowledged is committed; those that come together share a transa
     const { status } = await send(url, oneSpan(trace));
     assert.deepEqual([status, found.get(Buffer.from(trace, "hex"))], [200, 1]);
   }));
-  const metrics = await (await fetch(`${admin}/metrics`)).text();
+  const metrics = await (await fetched(`${admin}/metrics`)).text();
   const number = (/** @type {string} */ name) => Number(new RegExp(`^${name} (\\d+)`, "m").exec(metrics)?.[1]);
   assert.equal(number("token2text_stored_bodies_total"), 300);
   const transactions = number("token2text_store_seconds_count");
@@ -121,7 +124,7 @@ test("what is read is what was sent: the same spans, byte for byte; with texts; 
   const expected = new Map(sent.flatMap((bytes) => [...spansIn(bytes)]));
   const traces = [...new Set([...expected.keys()].map((key) => key.slice(0, 32)))];
   assert.deepEqual(spansIn(await bytes(`${url}/${traces}?raw=true`)), expected);
-  const answer = await fetch(`${url}/${traces.join()}`);
+  const answer = await fetched(`${url}/${traces.join()}`);
   assert.deepEqual([answer.headers.get("content-type"), answer.headers.get("cache-control"), answer.headers.get("token2text-missing")], [PROTOBUF, "no-store", null]);
   const withTexts = new Map(sent.flatMap((bytes) => [...spansIn(enricher.enrichBody(bytes, { contentType: PROTOBUF }).body)]));
   assert.deepEqual(spansIn(new Uint8Array(await answer.arrayBuffer())), withTexts);
@@ -170,7 +173,7 @@ test("JSON comes back as protocol buffers; what these cannot hold is left out, a
   await send(url, JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [{ traceId: base64, spanId: freshId(8) }] }] }] }), { "content-type": JSON_TYPE });
   const { traces } = await json(`${url}?limit=1000`);
   const odd = traces.find((/** @type {{ traceId: string }} */ { traceId }) => Buffer.from(traceId, "hex").toString() === base64);
-  const answer = await fetch(`${url}/${odd.traceId}`);
+  const answer = await fetched(`${url}/${odd.traceId}`);
   const { leftOut } = JSON.parse(answer.headers.get("token2text-missing") ?? "");
   assert.deepEqual([answer.status, leftOut.length, (await answer.arrayBuffer()).byteLength], [200, 1, 0]);
   assert.match(leftOut[0].reason, /an id is not hexadecimal/);
@@ -225,7 +228,7 @@ test("traces that are more than fits into memory are refused, not cut", async ()
   const { url, collector } = await storing({}, { limits: { ...DEFAULTS.limits, bodyBytes: 100_000, heldBytes: 250_000 } });
   const traces = Array.from({ length: 4 }, () => freshId(16));
   for (const trace of traces) assert.equal((await send(url, oneSpan(trace, "x".repeat(80_000)))).status, 200);
-  const answer = await fetch(`${url}/${traces}`);
+  const answer = await fetched(`${url}/${traces}`);
   assert.equal(answer.status, 413);
   assert.match((await answer.json()).message, /these traces have more than 250000 bytes; ask for fewer at once/);
   assert.equal(splitSpans(await bytes(`${url}/${traces.slice(1)}`)).length, 3);
@@ -243,7 +246,7 @@ test("what is asked for wrongly is said in words", async () => {
     [`/${freshId(16)}`, 404, /the store has none of these traces; they may have been pruned/],
   ]);
   for (const [path, status, words] of cases) {
-    const answer = await fetch(url + path);
+    const answer = await fetched(url + path);
     assert.equal(answer.status, status, path);
     assert.match((await answer.json()).message, words);
   }
@@ -287,15 +290,15 @@ test("a full store refuses with 503 and says when to come back, in /health, in /
   const { status: result, retryAfterMs, error } = /** @type {any} */ (await new OtlpExporter({ url: new URL(url).origin }).export(body));
   assert.deepEqual([result, retryAfterMs], ["retryable", 10_000]);
   assert.match(error.message, words);
-  const health = await fetch(`${admin}/health`);
+  const health = await fetched(`${admin}/health`);
   const { status, store } = await health.json();
   assert.deepEqual([health.status, status, store.bodies, store.last], [503, "refusing", stored, stored]);
   assert.match(store.refusing, words);
   assert.ok(store.bytes <= MIB && store.bytes > stored * 150_000);
-  const metrics = await (await fetch(`${admin}/metrics`)).text();
+  const metrics = await (await fetched(`${admin}/metrics`)).text();
   for (const line of ["token2text_not_stored_total 2", "token2text_store_refusing 1", `token2text_store_bodies ${stored}`, `token2text_store_bytes ${store.bytes}`]) assert.ok(metrics.includes(`\n${line}\n`), line);
   assert.equal((await send(url, oneSpan(freshId(16)))).status, 200, "a small one has room");
   assert.deepEqual(lines.map((line) => JSON.parse(line)).filter(({ msg }) => /stored/.test(msg)).map(({ level, msg }) => [level, msg]), [[50, "what is received is not stored"], [30, "what is received is stored again"]]);
-  assert.equal((await fetch(`${admin}/health`)).status, 200);
+  assert.equal((await fetched(`${admin}/health`)).status, 200);
   await collector.close();
 });

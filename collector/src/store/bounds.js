@@ -6,8 +6,9 @@
 /** @typedef {{ bytes: number, ageMillis?: number, exports: string[] }} Limits `exports`: the names of those that are configured. */
 /** Bodies that went, by why. @typedef {{ size: number, age: number }} Pruned */
 
-/** How many bodies go at once. */
+/** How many bodies go at once, for their age and for want of room. */
 const STEP = 256;
+const FEW = 32;
 /** What the write-ahead log may need on the disk to write and prune at all: SQLite begins it anew after 1,000 pages. */
 const RESERVE_BYTES = 8 << 20;
 
@@ -52,11 +53,14 @@ export class Bounds {
     let pruned = 0;
     if (this.#room < needed) this.measure();
     while (this.#room < needed) {
-      const [oldest] = this.#limits.exports.length === 0 ? [] : this.#tables.prunable({ settled: this.#settled(), limit: 1 });
-      if (oldest === undefined) return { isRoom: false, pruned };
-      this.#tables.remove(oldest);
-      pruned++;
-      this.measure();
+      const oldest = this.#limits.exports.length === 0 ? [] : this.#tables.prunable({ settled: this.#settled(), limit: FEW });
+      if (oldest.length === 0) return { isRoom: false, pruned };
+      for (const id of oldest) {
+        if (this.#room >= needed) break;
+        this.#tables.remove(id);
+        pruned++;
+        this.measure();
+      }
     }
     this.#room -= needed;
     return { isRoom: true, pruned };

@@ -27,7 +27,10 @@ export async function openStore(options, { metrics, log }) {
     for (const listener of listeners) listener();
   };
   const keeper = await Calls.start("./keeper-thread.js", options, onSaid);
-  const reader = await Calls.start("./reader-thread.js", { file: options.file });
+  const reader = await Calls.start("./reader-thread.js", { file: options.file }).catch(async (error) => {
+    await keeper.close();
+    throw error;
+  });
   const closing = new AbortController();
 
   /** Asks until it is done: little is written, for which there will be space. @param {string} method @param {any[]} args @returns {Promise<void>} */

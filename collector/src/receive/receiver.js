@@ -113,7 +113,7 @@ function pathOf({ url }) {
 export function keeping(store) {
   return {
     async take(body, contentType) {
-      if (body.length > 0) await store.add(body, contentType);
+      if (body.length > 0) await store.add(body, contentType, true);
       return undefined;
     },
     close: async () => {},

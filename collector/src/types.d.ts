@@ -253,9 +253,10 @@ export interface Store {
   /**
    * Resolves when the body is on the disk: with its id, or 0 for one without spans, which is not stored.
    *
+   * @param isGiven Whether the caller needs the body no more, so that it need not be copied.
    * @throws {Refusal} 400: it is no request of OTLP; 503 with Retry-After: there is no room.
    */
-  add(body: Uint8Array, contentType: string): Promise<number>;
+  add(body: Uint8Array, contentType: string, isGiven?: boolean): Promise<number>;
   /** Bodies after a position, in order, as many as fit into so many bytes, at least one. */
   after(position: number, bytes: number): Promise<StoredBody[]>;
   /** Calls after each transaction that has added something. Gives the function that ends it. */

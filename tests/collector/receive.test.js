@@ -359,9 +359,10 @@ async function namesAt(backend) {
  *
  * @param {Uint8Array[]} bodies
  * @param {() => void} [then] What happens before the first is let go.
+ * @param {import("../../collector/src/types.js").ExportTarget} [target]
  */
-async function together(bodies, then = () => {}) {
-  const [to] = (await startAlone()).urls;
+async function together(bodies, then = () => {}, target = sink.target()) {
+  const [to] = (await startAlone(target)).urls;
   let release = () => {};
   const arrived = new Promise((resolve) => (sink.onRequest = () => void (sink.seen.length === 2 && resolve(undefined))));
   sink.answer = { status: 200, waitFor: new Promise((resolve) => (release = () => resolve(undefined))) };
@@ -378,8 +379,8 @@ async function together(bodies, then = () => {}) {
   return Promise.all(rest);
 }
 
-async function startAlone() {
-  const collector = await startCollector({ receive: anywhere, exports: [sink.target()] });
+async function startAlone(target = sink.target()) {
+  const collector = await startCollector({ receive: anywhere, exports: [target] });
   collectors.push(collector);
   return collector;
 }
@@ -405,6 +406,17 @@ test("one among them that cannot be decoded, or is refused, is alone in it", asy
   sink.seen = [];
   const refusals = await together([named("good"), named("bad"), named("better")], () => void (sink.answer = (sent) => (sent.includes("bad") ? BAD : OK)));
   assert.deepEqual(refusals.map(({ status }) => status), [200, 400, 200]);
+});
+
+test("to Trackio each goes alone: what it stores depends on what is in one request", async () => {
+  const answers = await together(Array.from({ length: 3 }, (_, number) => named(`span ${number}`)), undefined, { backend: "trackio", url: sink.url, options: { project: "alone" } });
+  assert.ok(answers.every(({ status }) => status === 200));
+  assert.deepEqual(sink.seen.map(({ body }) => JSON.parse(String(body)).logs.length), [1, 1, 1, 1, 1]);
+});
+
+test("a page in place of an answer is none of the backend", async () => {
+  sink.answer = { status: 200, headers: { "content-type": "text/html" }, body: "<!doctype html><title>Log in</title>" };
+  await refused(url, { body }, 503, /status 502/);
 });
 
 test("what may succeed later is told to all of them", async () => {

@@ -113,13 +113,13 @@ function pathOf({ url }) {
 /**
  * The way of a body with a store or a queue: answered for when it is there.
  *
- * @param {{ add: (body: Uint8Array, contentType: string) => Promise<unknown> }} keeper
+ * @param {{ add: (body: Uint8Array, contentType: string, isGiven: boolean) => Promise<unknown> }} keeper
  * @returns {Taking}
  */
 export function keeping(keeper) {
   return {
     async take(body, contentType) {
-      if (body.length > 0) await keeper.add(body, contentType);
+      if (body.length > 0) await keeper.add(body, contentType, true);
       return undefined;
     },
     close: async () => {},

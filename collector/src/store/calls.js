@@ -18,6 +18,10 @@ export class Calls {
   #isClosed = false;
   /** @type {Map<number, { resolve: (value: any) => void, reject: (error: Error) => void }>} */
   #waiting = new Map();
+  /** What is not posted yet. @type {Call[]} */
+  #calls = [];
+  /** @type {ArrayBuffer[]} */
+  #moved = [];
 
   /** @param {Worker} worker @param {(said: any) => void} onSaid */
   constructor(worker, onSaid) {
@@ -54,8 +58,17 @@ export class Calls {
     const id = ++this.#lastId;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      this.#worker.postMessage({ id, method, args }, moved);
+      if (this.#calls.length === 0) setImmediate(() => this.#post());
+      this.#calls.push({ id, method, args });
+      this.#moved.push(...moved);
     });
+  }
+
+  /** What was asked in one turn of the event loop goes together: waking a thread costs more than a call. */
+  #post() {
+    this.#worker.postMessage(this.#calls, this.#moved);
+    this.#calls = [];
+    this.#moved = [];
   }
 
   /** Ends when all that was asked is answered. */

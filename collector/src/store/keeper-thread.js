@@ -11,7 +11,7 @@ import { Keeper } from "./keeper.js";
 
 const port = /** @type {import("node:worker_threads").MessagePort} */ (parentPort);
 const WRITES = ["add", "settle", "resolve"];
-/** Of one transaction; the last body may go beyond it. */
+/** Of one transaction; what was posted together may go beyond it. */
 const MOST_BYTES = 32 << 20;
 /** How often what is too old is looked for. */
 const OLD_MILLIS = 60_000;
@@ -35,7 +35,7 @@ function serve(keeper) {
   const { ageMillis } = options;
   const ageing = ageMillis === undefined ? undefined : setInterval(pruneOld, Math.min(OLD_MILLIS, ageMillis / 2));
 
-  port.on("message", (/** @type {Call} */ first) => {
+  port.on("message", (/** @type {Call[]} */ first) => {
     const calls = queued(first);
     const writes = calls.filter(({ method }) => WRITES.includes(method));
     if (writes.length > 0) write(writes);
@@ -54,20 +54,21 @@ function serve(keeper) {
   }
 }
 
-/** What has come by now. @param {Call} first */
+/** What has come by now. @param {Call[]} first */
 function queued(first) {
-  const calls = [first];
-  for (let bytes = sizeOf(first); bytes < MOST_BYTES; bytes += sizeOf(calls[calls.length - 1])) {
+  const calls = [...first];
+  for (let bytes = sizeOf(first); bytes < MOST_BYTES; ) {
     const next = receiveMessageOnPort(port);
     if (!next) break;
-    calls.push(next.message);
+    calls.push(...next.message);
+    bytes += sizeOf(next.message);
   }
   return calls;
 }
 
-/** @param {Call} call @returns {number} */
-function sizeOf({ method, args: [body] }) {
-  return method === "add" ? body.length : 0;
+/** @param {Call[]} calls @returns {number} */
+function sizeOf(calls) {
+  return calls.reduce((sum, { method, args: [body] }) => sum + (method === "add" ? body.length : 0), 0);
 }
 
 /** Those of the bodies in an answer, which are moved. @param {unknown} value */

@@ -7,15 +7,16 @@ const port = /** @type {import("node:worker_threads").MessagePort} */ (parentPor
 
 opening(port, () => {
   const reader = new Reader(workerData.file);
-  port.on("message", (/** @type {import("./calls.js").Call} */ call) => {
-    if (call.method !== "close") {
-      const answer = readingAnswerTo(call, {
-        changed: (after, limit) => reader.changed(after, limit),
-        spansOf: (traces, bytes) => reader.spansOf(traces, bytes),
-      });
-      return port.postMessage({ answers: [answer] });
-    }
-    reader.close();
-    port.close();
+  /** @type {Record<string, (...args: any[]) => unknown>} */
+  const METHODS = {
+    changed: (after, limit) => reader.changed(after, limit),
+    spansOf: (traces, bytes) => reader.spansOf(traces, bytes),
+    close() {
+      reader.close();
+      port.close();
+    },
+  };
+  port.on("message", (/** @type {import("./calls.js").Call[]} */ calls) => {
+    for (const call of calls) port.postMessage({ answers: [readingAnswerTo(call, METHODS)] });
   });
 });

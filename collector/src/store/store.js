@@ -43,11 +43,12 @@ export async function openStore(options, { metrics, log }) {
   }
 
   return {
-    async add(body, contentType) {
-      // A copy that is moved, for the buffer of a small body holds others too.
-      const copy = new Uint8Array(body);
+    async add(body, contentType, isGiven = false) {
+      // The buffer of a small body holds others too.
+      const isWhole = isGiven && body.byteLength === body.buffer.byteLength;
+      const moved = /** @type {Uint8Array<ArrayBuffer>} */ (isWhole ? body : new Uint8Array(body));
       try {
-        return await keeper.ask("add", [copy, contentType], [copy.buffer]);
+        return await keeper.ask("add", [moved, contentType], [moved.buffer]);
       } catch (error) {
         throw standing.told(error);
       }

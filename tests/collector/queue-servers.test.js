@@ -64,10 +64,13 @@ test("a server that is not there yet: 503 and words until it is", async () => {
   const { urls: [url, admin], log, close } = await receiver(late.queue());
   const { status, retryAfter, text } = await post(url, freshBody().body);
   assert.deepEqual([status, retryAfter], [503, "5"]);
-  assert.match(text, /the queue nats:\/\/127\.0\.0\.1:\d+ is away: nothing listens there/);
+  // On a machine that is busy the system may be slow to say that.
+  const words = "(nothing listens there|the server does not answer)";
+  assert.match(text, new RegExp(`the queue nats://127\\.0\\.0\\.1:\\d+ is away: ${words}`));
   const health = await fetch(`${admin}/health`);
   const { status: told, queue } = await health.json();
-  assert.deepEqual([health.status, told, queue.ready, queue.problem], [503, "not ready", false, "nothing listens there"]);
+  assert.deepEqual([health.status, told, queue.ready], [503, "not ready", false]);
+  assert.match(queue.problem, new RegExp(`^${words}$`));
   await late.start();
   await until(async () => (await post(url, freshBody().body)).status === 200);
   assert.equal((await fetch(`${admin}/health`)).status, 200);

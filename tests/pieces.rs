@@ -219,6 +219,17 @@ fn what_cannot_be_told_apart_goes_to_the_last_token() {
     assert_pieces(&run, &[0, 4, 5, 7], KEEP, &[("a", 0), ("", BYTE), ("e", BYTE | UNATTRIBUTED), ("日", 0)]);
 }
 
+#[test]
+fn a_text_of_no_token_belongs_to_the_last_id() {
+    // An empty text of no token, in which an empty delimiter is found once.
+    let ctc = json!({ "type": "CTC", "pad_token": "", "word_delimiter_token": "", "cleanup": true });
+    let none = tokenizer(&["a"], sequence(&[byte_level(), ctc]));
+    assert_eq!(none.decode(&[NONE], KEEP), " ");
+    assert_pieces(&none, &[NONE], KEEP, &[(" ", UNKNOWN | UNATTRIBUTED)]);
+    assert_pieces(&none, &[NONE, 1], SKIP, &[("", UNKNOWN), (" ", SPECIAL | UNATTRIBUTED)]);
+    assert_pieces(&none, &[], KEEP, &[]);
+}
+
 #[cfg(feature = "general")]
 #[test]
 fn cleaned_up_texts_lose_spaces_where_they_were() {

@@ -8,7 +8,8 @@ use crate::json::push_lossy;
 ///
 /// A character that several tokens share belongs to the one that holds its first byte, and U+FFFD to the one that holds
 /// the first byte it stands for. A space that a decoder puts between two tokens belongs to the second. Ids that are unknown
-/// or left out own nothing, and so do tokens that a CTC decoder drops as repeated.
+/// or left out own nothing, and so do tokens that a CTC decoder drops as repeated; but where a decoder makes a text of no token at
+/// all, the last id has it ([`Pieces::UNATTRIBUTED`]).
 ///
 /// ```
 /// use token2text::{DecodeOptions, Pieces, Tokenizer};
@@ -67,7 +68,14 @@ impl Tokenizer {
             flow.token = token;
             self.send(id, options, &mut flow);
         }
+        if !flow.seen {
+            // Whatever comes is the last one's.
+            flow.close(flow.token);
+        }
         flow.end(self.steps());
+        if !flow.seen && !flow.text.is_empty() {
+            flow.flag(Pieces::UNATTRIBUTED);
+        }
         flow.close(ids.len());
         let Flow { text, ends, flags, .. } = flow;
         let mut pieces = lossy(&text, ends, flags);

@@ -2,16 +2,17 @@
  * The real command, which ends at any moment, finds its disk full, or the clock set: what it has acknowledged is there.
  *
  * STORE_KILLS: how often it is killed (10). `prlimit` (util-linux) sets the largest file that a process may write: that is how a disk
- * is full here, without being root.
+ * is full here, whoever runs it. Where users may mount in a name space of their own (`unshare`), a small tmpfs is filled too.
  */
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
+import { appendFileSync, truncateSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join } from "node:path";
 import { test } from "node:test";
 import { splitSpans } from "../../pkg/exporters/otlp-request.js";
 import { freshId, request } from "../integration/support/fixtures.js";
-import { Command } from "./support/command.js";
+import { BIN, Command } from "./support/command.js";
 import { fetched } from "./support/fetched.js";
 import { freshFolder } from "./support/folders.js";
 import { tinyTokenizer } from "./support/tiny-tokenizer.js";
@@ -23,8 +24,8 @@ const SENDERS = 8;
 const folder = freshFolder();
 const tokenizer = tinyTokenizer(folder);
 
-/** @param {string} file @param {string[]} [more] @param {Record<string, string>} [env] */
-const storing = (file, more = [], env) => new Command(["-t", tokenizer, "--cache", "none", "--workers", "1", "--receive", "0", "--store", file, ...more], { env });
+/** @param {string} file @param {string[]} [more] @param {Record<string, string>} [env] @param {string[]} [command] */
+const storing = (file, more = [], env, command) => new Command(["-t", tokenizer, "--cache", "none", "--workers", "1", "--receive", "0", "--store", file, ...more], { env, command });
 /** @param {string} url @param {Uint8Array} body */
 const send = (url, body) => fetched(`${url}/v1/traces`, { method: "POST", headers: { "content-type": "application/x-protobuf" }, body: /** @type {BodyInit} */ (body) });
 /** @param {string} trace @param {number} [bytes] */
@@ -130,6 +131,43 @@ test("a disk that is full: senders are told to try again, nothing is half stored
   assert.equal(database.pragma("integrity_check", { simple: true }), "ok");
   assert.deepEqual(database.prepare("SELECT lower(hex(trace)) FROM traces ORDER BY body").pluck().all(), kept);
   database.close();
+});
+
+/** Before a command: its folder becomes a disk of its own, which only that process sees. */
+const MOUNTED = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=40m tmpfs "$0" && exec "$@"'];
+const canMount = spawnSync(MOUNTED[0], [...MOUNTED.slice(1), folder, "true"]).status === 0;
+
+if (canMount) test("a small tmpfs that is full to the last byte, and has room again", async () => {
+  const disk = freshFolder();
+  const command = storing(join(disk, "full.db"), [], undefined, [...MOUNTED, disk, process.execPath, BIN]);
+  const url = await command.url("receive");
+  const filler = join("/proc", String(command.pid), "root", disk, "filler");
+  writeFileSync(filler, Buffer.alloc(20 << 20));
+  /** @type {string[]} */
+  const kept = [];
+  const untilFull = async () => {
+    for (;;) {
+      const trace = freshId(16);
+      const answer = await send(url, bodyOf(trace, 500_000));
+      if (answer.status !== 200) return answer;
+      kept.push(trace);
+    }
+  };
+  for (const words of [/the disk of the store is full/, /the disk of the store is full|the store cannot be written/]) {
+    const before = kept.length;
+    const answer = await untilFull();
+    assert.deepEqual([answer.status, answer.headers.get("retry-after")], [503, "10"]);
+    assert.match(await answer.text(), words);
+    assert.ok(kept.length > before);
+    // To the last byte; then there is room again.
+    assert.throws(() => appendFileSync(filler, Buffer.alloc(40 << 20)), { code: "ENOSPC" });
+    assert.equal((await send(url, bodyOf(freshId(16), 500_000))).status, 503);
+    truncateSync(filler, 0);
+  }
+  const { traces } = await (await fetched(`${url}/v1/traces?limit=1000`)).json();
+  assert.deepEqual(traces.map((/** @type {{ traceId: string }} */ { traceId }) => traceId).toSorted(), kept.toSorted());
+  command.signal("SIGTERM");
+  assert.equal(await command.ended, 0);
 });
 
 test("a clock that is set back while it runs, and before the next run: times never go back, and age still ends what is old", async () => {

@@ -90,7 +90,7 @@ pack-collector: build collector/node_modules/.package-lock.json ## pack the coll
 	$(call done,pack-collector)
 
 .PHONY: demo
-demo: build collector/node_modules/.package-lock.json ## decode rollouts: recorded ones in the page, in MLflow, in Trackio; verl's through the relay (DEMO_EXIT=1 ends by itself)
+demo: build collector/node_modules/.package-lock.json ## recorded rollouts come into sight on the page of a collector, in the viewer, in MLflow, in Trackio; verl's through the relay (DEMO_EXIT=1 ends by itself)
 	@node scripts/demo.js
 
 benches/node_modules/.package-lock.json: benches/package.json benches/package-lock.json | prerequisites
@@ -122,19 +122,14 @@ fetch-tokenizers: | prerequisites-test ## fetch the real tokenizers that tests c
 
 # ---- testing
 
-# Optimising WebAssembly and installing keep one core busy: the Rust tests have the other one meanwhile.
+# Two at a time: optimising WebAssembly and installing keep one core busy, and tests with servers wait a lot.
 .PHONY: test
 test: prerequisites prerequisites-test ## everything below, setting up what it needs
 	@$(MAKE) -j2 --output-sync=line test-rust prepared
-	@$(MAKE) test-wasm-node
-	@$(MAKE) test-wasm-chrome
 	@$(MAKE) size
 	@$(MAKE) IS_BUILT=yes types
-	@$(MAKE) IS_BUILT=yes test-js
-	@$(MAKE) IS_BUILT=yes test-packaging
-	@$(MAKE) IS_BUILT=yes test-integration
-	@$(MAKE) IS_BUILT=yes test-collector
-	@$(MAKE) IS_BUILT=yes test-viewer
+	@$(MAKE) -j2 --output-sync=line IS_BUILT=yes test-package test-collector
+	@$(MAKE) -j2 --output-sync=line IS_BUILT=yes test-viewer test-wasm
 	@echo "ok: everything"
 
 # The package, and what its tests need.
@@ -155,6 +150,17 @@ test-rust: ## formatting, clippy, native tests, documentation, the crate's packa
 	@$(MAKE) test-native-slim
 	@$(MAKE) doc
 	@$(MAKE) package-crate
+
+.PHONY: test-package
+test-package: ## the package by itself, in every runtime, with real servers
+	@$(MAKE) test-js
+	@$(MAKE) test-packaging
+	@$(MAKE) test-integration
+
+.PHONY: test-wasm
+test-wasm: ## the WebAssembly tests, in Node and in Chromium
+	@$(MAKE) test-wasm-node
+	@$(MAKE) test-wasm-chrome
 
 .PHONY: fmt-check
 fmt-check: ## the Rust sources are formatted

@@ -25,7 +25,7 @@ export const PieceFlag = Object.freeze({
   byte: 8,
   /**
    * The part is that of the tokens before it too, back to the last one that owns text: the decoder changes their texts as
-   * one, so that it cannot be told what is whose.
+   * one, so that it cannot be told what is whose. Or it is nobody's: the decoder makes it of no token at all.
    */
   unattributed: 16,
 });

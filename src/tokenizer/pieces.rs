@@ -43,7 +43,7 @@ impl Pieces {
     /// It stands for one byte (`<0x0A>`, `ByteFallback`).
     pub const BYTE: u8 = 8;
     /// Its part is that of the tokens before it too, back to the last one that owns text: the decoder changes their texts
-    /// as one, so that it cannot be told what is whose.
+    /// as one, so that it cannot be told what is whose. Or it is nobody's: the decoder makes it of no token at all.
     pub const UNATTRIBUTED: u8 = 16;
 
     /// The ends in UTF-16 code units.

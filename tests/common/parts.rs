@@ -42,14 +42,17 @@ pub fn check_pieces(tokenizer: &Tokenizer, ids: &[u32], options: DecodeOptions) 
     assert!(ends.last().is_none_or(|&end| end == text.len()), "{what}");
     let utf16: Vec<usize> = ends.iter().map(|&end| text[..end].encode_utf16().count()).collect();
     assert_eq!(pieces.utf16_ends(), utf16, "{what}");
+    let is_out = |id: u32| !tokenizer.contains(id) || options.skip_special_tokens && is_special(tokenizer, id);
+    // A text of no token is the last id's, and said to be.
+    let is_of_none = !text.is_empty() && ids.iter().all(|&id| is_out(id));
     for (at, (&id, &flags)) in ids.iter().zip(flags).enumerate() {
         let is_special = tokenizer.contains(id) && is_special(tokenizer, id);
+        let is_last = at + 1 == ids.len();
         assert_eq!(flags & Pieces::UNKNOWN != 0, !tokenizer.contains(id), "{what}");
         assert_eq!(flags & Pieces::SPECIAL != 0, is_special, "{what}");
-        let is_out = flags & Pieces::UNKNOWN != 0 || is_special && options.skip_special_tokens;
         let start = at.checked_sub(1).map_or(0, |before| ends[before]);
-        let is_of_none = flags & Pieces::UNATTRIBUTED != 0 && start == 0 && at + 1 == ids.len();
-        assert!(!is_out || ends[at] == start || is_of_none, "{what}");
+        assert!(!is_out(id) || is_of_none && is_last || ends[at] == start, "{what}");
+        assert!(!is_of_none || (flags & Pieces::UNATTRIBUTED != 0) == is_last, "{what}");
     }
     if let Some((ends, continues)) = adding(tokenizer, ids, options)
         && flags.iter().all(|flags| flags & Pieces::UNATTRIBUTED == 0)

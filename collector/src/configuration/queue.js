@@ -1,5 +1,5 @@
 /** The queue: a stream of NATS JetStream, and how it is reached. */
-import { cutAt, valueFrom } from "./targets.js";
+import { cutUp, valueFrom } from "./targets.js";
 import { HIDDEN, bytes, duration, file, name, scalar, wholeNumber } from "./kinds.js";
 import { didYouMean } from "./place.js";
 import { isObject } from "./texts.js";
@@ -47,8 +47,8 @@ export const queueAt = (env) => ({
     if (isObject(value)) return queueOf(value, place, env);
     const text = scalar(value, place, QUEUE);
     if (text === undefined) return undefined;
-    const [url, ...pairs] = text.split(/,(?=[a-z][\w.-]*=)/i);
-    return queueOf({ ...Object.fromEntries(pairs.map((pair) => cutAt(pair, "="))), url }, place, env);
+    const { head, given } = cutUp(text);
+    return queueOf({ ...given, url: head }, place, env);
   },
 });
 

@@ -122,10 +122,10 @@ export const exportTo = (env) => ({
     if (isObject(value)) return exportOf(value, place, env);
     const text = scalar(value, place, EXPORT);
     if (text === undefined) return undefined;
-    const [head, ...pairs] = text.split(/,(?=[a-z][\w.-]*=)/i);
+    const { head, given } = cutUp(text);
     const [backend, url] = cutAt(head, "=");
     if (url === "") return place.fail(`\`${backend}\` is not complete; write ${EXPORT}`);
-    return exportOf({ ...Object.fromEntries(pairs.map((pair) => cutAt(pair, "="))), backend, url }, place, env);
+    return exportOf({ ...given, backend, url }, place, env);
   },
 });
 
@@ -226,8 +226,14 @@ function refuseUnknown(more, known, place) {
   }
 }
 
+/** `HEAD,NAME=VALUE,...`; a comma before anything else belongs to the value. @param {string} text */
+export function cutUp(text) {
+  const [head, ...pairs] = text.split(/,(?=[a-z][\w.-]*=)/i);
+  return { head, given: Object.fromEntries(pairs.map((pair) => cutAt(pair, "="))) };
+}
+
 /** @param {string} text @param {string} sign @returns {[string, string]} */
-export function cutAt(text, sign) {
+function cutAt(text, sign) {
   const at = text.indexOf(sign);
   return at < 0 ? [text, ""] : [text.slice(0, at), text.slice(at + 1)];
 }

@@ -38,6 +38,9 @@ const UNKNOWN = 401;
  * @property {(body: Body) => Promise<any>} send
  */
 
+/** Whose traces are made of what is in one request, and stay as the first one made them: sent again in other company, spans were lost. @type {Backend[]} */
+const ALONE = ["trackio"];
+
 /** Makes the function that sends. @type {Record<Backend, (url: string, options: any) => (body: Body) => Promise<any>>} */
 const SENDERS = {
   otlp(url, { gzip = false, fetch, ...options }) {
@@ -74,8 +77,7 @@ export function createExports(targets, fetch = globalThis.fetch) {
     const { host } = new URL(url);
     const name = `${backend} ${host}`;
     try {
-      // Trackio's traces are made of what is in one request, and the first one with an id stays: sent again in other company, spans were lost.
-      const isJoined = backend !== "trackio";
+      const isJoined = !ALONE.includes(backend);
       return { name, place: exportName({ backend, url, options }), backend, isJoined, send: SENDERS[backend](url, { fetch, ...options }) };
     } catch (error) {
       throw new Error(`the export ${name}: ${/** @type {Error} */ (error).message}`, { cause: error });

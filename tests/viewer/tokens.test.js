@@ -180,9 +180,11 @@ test("text, ids and JSON are copied", async () => {
   await withTokens(["-t", QWEN, PLANTED], 2, async (page) => {
     const copied = async (/** @type {string} */ name) => {
       await page.evaluate(() => navigator.clipboard.writeText(""));
-      await page.locator("t2t-tokens .copy").getByRole("button", { name, exact: true }).click();
-      await page.locator("t2t-tokens .copy", { hasText: "Copied" }).waitFor();
-      return page.evaluate(() => navigator.clipboard.readText());
+      const copy = page.locator("t2t-tokens .copy");
+      // It is told for a moment only.
+      await Promise.all([copy.filter({ hasText: "Copied" }).waitFor(), copy.getByRole("button", { name, exact: true }).click()]);
+      const text = await page.waitForFunction(() => navigator.clipboard.readText());
+      return text.jsonValue();
     };
     assert.deepEqual(JSON.parse(await copied("ids")), ids);
     assert.match(await copied("text"), /^<\|im_start\|>user\nCount to three\.<\|im_end\|>\n<\|im_start\|>assistant\nOne, two, three\.<\|im_end\|>$/);

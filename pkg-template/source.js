@@ -13,6 +13,9 @@ import { Token2TextError, describe, messageOf } from "./errors.js";
  * @property {AbortSignal} [signal]
  */
 
+/** Bytes of a file that are read at once. Memory that is new for each chunk takes a browser as long as reading does. */
+const LENT = 1 << 18;
+
 /**
  * Reads a source to its end, through gzip if its first bytes say so.
  *
@@ -124,7 +127,7 @@ async function open(source, { what, signal }) {
   if (isKind(source, "Response")) return openResponse(await fetchResponse(/** @type {Response} */ (source), what), what, signal);
   if (isKind(source, "Blob") || isKind(source, "File")) {
     const file = /** @type {File | (Blob & { name?: undefined })} */ (source);
-    return { chunks: readStream(file.stream(), signal), total: file.size, name: file.name ?? `the ${what}` };
+    return { chunks: readFile(file.stream(), signal), total: file.size, name: file.name ?? `the ${what}`, lends: true };
   }
   if (Symbol.asyncIterator in Object(source)) return { chunks: /** @type {AsyncIterable<Uint8Array>} */ (source), name: `the ${what}` };
   const wanted = "a URL, a path (in Node), a Response, a Blob or bytes";
@@ -179,14 +182,41 @@ async function* once(bytes) {
 }
 
 /** Streams are not iterable in every browser. @param {ReadableStream<Uint8Array>} stream @param {AbortSignal} [signal] */
-async function* readStream(stream, signal) {
+function readStream(stream, signal) {
   const reader = stream.getReader();
+  return readBy(reader, () => reader.read(), signal);
+}
+
+/** All chunks in the same memory, where streams do that. @param {ReadableStream<Uint8Array>} stream @param {AbortSignal} [signal] */
+function readFile(stream, signal) {
+  /** @type {ReadableStreamBYOBReader} */
+  let reader;
+  try {
+    reader = stream.getReader({ mode: "byob" });
+  } catch {
+    return readStream(stream, signal);
+  }
+  let memory = new Uint8Array(LENT);
+  const read = async () => {
+    const result = await reader.read(memory);
+    if (result.value) memory = new Uint8Array(result.value.buffer);
+    return /** @type {ReadableStreamReadResult<Uint8Array>} */ (result);
+  };
+  return readBy(reader, read, signal);
+}
+
+/**
+ * @param {ReadableStreamDefaultReader | ReadableStreamBYOBReader} reader
+ * @param {() => Promise<ReadableStreamReadResult<Uint8Array>>} read
+ * @param {AbortSignal} [signal]
+ */
+async function* readBy(reader, read, signal) {
   const cancel = () => reader.cancel().catch(() => {});
   // A stream that was not made with the signal would be waited for.
   signal?.addEventListener("abort", cancel);
   try {
     for (;;) {
-      const { done, value } = await reader.read();
+      const { done, value } = await read();
       signal?.throwIfAborted();
       if (done) return;
       yield value;

@@ -170,6 +170,12 @@ impl Reader {
         lines.line(line, &options.limits, &mut |path, format, part| self.part(path, format, part, options));
     }
 
+    /// Spans that stay what they are: a half of a call may still get its other half.
+    #[cfg(any(test, all(target_arch = "wasm32", feature = "reader")))]
+    fn settled(&mut self) -> &mut [Span] {
+        if self.halves.is_empty() { &mut self.spans } else { &mut [] }
+    }
+
     /// What the whole body says, once all of it was read.
     fn finish(mut self, options: &ReadOptions) -> Result<Reading, Error> {
         if let Some(infos) = &options.trace_infos {

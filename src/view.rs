@@ -28,6 +28,11 @@ pub(crate) struct Names {
 const MOST_PROBES: usize = 1000;
 
 impl Names {
+    #[cfg(any(test, all(target_arch = "wasm32", feature = "reader")))]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
     pub(crate) fn get(&self, name: &str) -> Option<NodeId> {
         let slot = self.slots.get(self.slot(name)?)?;
         slot.as_ref().map(|(_, node)| *node)

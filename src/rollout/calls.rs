@@ -89,19 +89,15 @@ const ANSWERS_IN_MESSAGES: [&str; 1] = ["output_messages"];
 /// # Ok::<(), token2text::Error>(())
 /// ```
 pub fn calls(spans: &[Span]) -> Vec<Call> {
-    let mut calls = Vec::new();
-    for (at, span) in spans.iter().enumerate() {
-        calls.extend(of_span(span).into_iter().map(|call| Call { span: at, ..call }));
-    }
-    calls
+    spans.iter().enumerate().flat_map(|(at, span)| of_span(at, span)).collect()
 }
 
-/// The calls of a span, each with its number.
-pub(super) fn of_span(span: &Span) -> Vec<Call> {
+/// The calls of a span at a position, each with its number.
+pub(super) fn of_span(at: usize, span: &Span) -> Vec<Call> {
     let mut calls = Vec::new();
     of_fields(&span.fields, &mut calls);
     for (number, call) in calls.iter_mut().enumerate() {
-        call.number = number;
+        (call.span, call.number) = (at, number);
     }
     calls
 }
@@ -285,9 +281,10 @@ pub(super) fn joined(pieces: Vec<Piece>) -> Piece {
 }
 
 /// A call of a prompt and what was answered; what stands beside the prompt is not of it.
-fn call(index: Option<usize>, prompt: Piece, response: Piece) -> Call {
+pub(super) fn call(index: Option<usize>, prompt: Piece, response: Piece) -> Call {
     let Piece { mut ids, .. } = prompt;
     let prompt = ids.len();
+    ids.reserve_exact(response.ids.len());
     ids.extend(response.ids);
     let Piece { mask, logprobs, misfits, breaks, .. } = response;
     let breaks = breaks.into_iter().map(|at| prompt + at).collect();

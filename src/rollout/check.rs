@@ -1,10 +1,10 @@
 //! A rollout, cut and counted, and what is wrong with it.
 
-use super::calls::{Call, calls};
+use super::calls::Call;
 use super::chat::Chat;
 use super::findings::{Context, Finding, Side, of_call, of_disagreement, of_join, quoted};
 use super::joins::{Divergence, Known, Tokens};
-use super::later::SetAside;
+use super::later::CallFinder;
 use super::messages::Message;
 use super::overview::Traces;
 use super::request::Request;
@@ -48,7 +48,7 @@ pub struct CheckOptions {
 /// ```
 #[derive(Debug)]
 pub struct Rollouts {
-    /// The spans.
+    /// The spans. Fields that are the prompt and the response of one call have no ids any more: the call has them.
     pub spans: Vec<Span>,
     /// Their calls, those of one tokenizer in a row. Log-probabilities, and whether they fit, are read when a rollout is looked at
     /// ([`Rollouts::call`]): they are here only in spans with rows or choices.
@@ -117,10 +117,18 @@ impl Rollouts {
     /// # Errors
     /// `invalid_options` if there is no chat template of the name that was given, or a tokenizer has not got its marks;
     /// `engine_not_available` for `drift` in a build without the general engine.
-    pub fn new(mut spans: Vec<Span>, tokenizers: TokenizerSet, options: CheckOptions) -> Result<Rollouts, Error> {
-        let set_aside = SetAside::of(&mut spans);
-        let (calls, traces) = (calls(&spans), Traces::of(&spans));
-        set_aside.put_back(&mut spans);
+    pub fn new(spans: Vec<Span>, tokenizers: TokenizerSet, options: CheckOptions) -> Result<Rollouts, Error> {
+        Rollouts::of(spans, CallFinder::default(), tokenizers, options)
+    }
+
+    /// As [`Rollouts::new`], with the calls of those spans that were looked at before.
+    pub(crate) fn of(
+        mut spans: Vec<Span>,
+        calls: CallFinder,
+        tokenizers: TokenizerSet,
+        options: CheckOptions,
+    ) -> Result<Rollouts, Error> {
+        let (calls, traces) = (calls.finish(&mut spans), Traces::of(&spans));
         let (list, chats, none) = (Vec::new(), Vec::new(), TokenizerSet::new());
         let mut all =
             Rollouts { spans, calls, list, traces, tokenizers: none, chats, options: CheckOptions::default() };

@@ -20,9 +20,9 @@ const MASKED_LABEL: f64 = -100.0;
 
 /// The pieces of a field: one for each row of a list of lists, or all of it.
 pub(super) fn pieces(field: &SpanField) -> Vec<Piece> {
-    let ends = field.rows.clone().unwrap_or_else(|| vec![field.ids.len()]);
-    let mut masks = list_of(field, &field.mask, &ends).into_iter();
-    let mut logprobs = list_of(field, &field.logprobs, &ends).into_iter();
+    let Some(ends) = &field.rows else { return vec![piece(field, field.ids.clone())] };
+    let mut masks = list_of(field, &field.mask, ends).into_iter();
+    let mut logprobs = list_of(field, &field.logprobs, ends).into_iter();
     let mut start = 0;
     ends.iter()
         .map(|&end| {
@@ -33,6 +33,15 @@ pub(super) fn pieces(field: &SpanField) -> Vec<Piece> {
             piece
         })
         .collect()
+}
+
+/// A field without rows, and its ids.
+pub(super) fn piece(field: &SpanField, ids: Vec<u32>) -> Piece {
+    let ends = [ids.len()];
+    let list = |json| list_of(field, json, &ends).into_iter().next().flatten();
+    let mut piece = Piece { ids, ..Piece::default() };
+    piece.set(list(&field.mask), list(&field.logprobs));
+    piece
 }
 
 /// A list of numbers for one row, and which of them are those of its ids if the ids are a selection.

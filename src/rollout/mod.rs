@@ -46,6 +46,8 @@ pub use cover::{Disagreement, DisagreementKind};
 pub use drift::{CauseCount, Drift, DriftCause, DriftRun, RangeDrift, drift, drift_with_progress};
 pub use findings::{CODES, Finding, Level, Side};
 pub use joins::{Divergence, Join, JoinKind, Known, Tokens};
+#[cfg(all(target_arch = "wasm32", feature = "reader"))]
+pub(crate) use later::CallFinder;
 pub use loops::{Loop, loops};
 pub use messages::{Message, ToolCall};
 pub use numbers::Numbers;

@@ -11,7 +11,7 @@ use super::{json_text, to_js_error};
 use crate::formats::Origin;
 use crate::read::{BodyReader, Skipped};
 use crate::report::Value;
-use crate::rollout::{CheckOptions, Rollout, Rollouts};
+use crate::rollout::{CallFinder, CheckOptions, Rollout, Rollouts};
 use crate::tokenizer::TokenizerSet;
 
 /// The rollouts of a body.
@@ -20,7 +20,7 @@ use crate::tokenizer::TokenizerSet;
 pub struct RolloutsCore {
     /// Those that the next `finish` or `use` takes.
     tokenizers: RefCell<TokenizerSet>,
-    reading: RefCell<Option<(BodyReader, CheckOptions)>>,
+    reading: RefCell<Option<(BodyReader, CallFinder, CheckOptions)>>,
     rollouts: RefCell<Option<Rollouts>>,
 }
 
@@ -52,14 +52,18 @@ impl RolloutsCore {
         let (mut options, check) = CheckOptions::from_json(options.as_bytes()).map_err(to_js_error)?;
         options.trace_infos = Some(trace_infos).filter(|infos| !infos.is_empty()).map(<[u8]>::to_vec);
         let reader = BodyReader::new(options, &origin).expect(bytes).map_err(to_js_error)?;
-        *self.reading.borrow_mut() = Some((reader, check));
+        *self.reading.borrow_mut() = Some((reader, CallFinder::default(), check));
         Ok(())
     }
 
     /// Takes the next piece of the body.
     pub fn push(&self, piece: &[u8]) -> Result<(), JsValue> {
         match self.reading.borrow_mut().as_mut() {
-            Some((reader, _)) => reader.push(piece).map_err(to_js_error),
+            Some((reader, calls, _)) => {
+                reader.push(piece).map_err(to_js_error)?;
+                calls.look_at(reader.settled());
+                Ok(())
+            }
             None => Ok(()),
         }
     }
@@ -67,9 +71,9 @@ impl RolloutsCore {
     /// Ends the body: how many rollouts it has, and as JSON text a list of what could not be read.
     pub fn finish(&self) -> Result<Array, JsValue> {
         let tokenizers = self.tokenizers.take();
-        let Some((reader, check)) = self.reading.take() else { return Ok(Array::new()) };
+        let Some((reader, calls, check)) = self.reading.take() else { return Ok(Array::new()) };
         let reading = reader.finish().map_err(to_js_error)?;
-        let rollouts = Rollouts::new(reading.spans, tokenizers, check).map_err(to_js_error)?;
+        let rollouts = Rollouts::of(reading.spans, calls, tokenizers, check).map_err(to_js_error)?;
         let skipped = Value::list(&reading.skipped, skipped_value);
         let answer = Array::of2(&rollouts.list.len().into(), &json_text(&skipped).into());
         *self.rollouts.borrow_mut() = Some(rollouts);

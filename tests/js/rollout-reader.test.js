@@ -109,6 +109,20 @@ test("of every recorded body the list says what the rollouts say, with and witho
   assert.ok(rollouts > 100 && refused < 10, `${rollouts} rollouts, ${refused} bodies refused`);
 });
 
+test("a file that is read piece by piece into the same memory is the same", async () => {
+  const lines = Array.from({ length: 400 }, (_, at) => JSON.stringify({ inputs: { request_id: `r${at >> 1}`, prompt_ids: Array.from({ length: 700 }, (_, id) => at * 7 + id) }, outputs: { token_ids: [at, at + 1] } }));
+  const text = lines.join("\n");
+  const known = await openRollouts(new TextEncoder().encode(text), {});
+  assert.ok(text.length > 1.2e6 && known.length === 200);
+  for (const source of [new Blob([text]), new Blob([gzipSync(text)])]) {
+    const reader = await openRollouts(source, {});
+    assert.deepEqual(reader.overview(), known.overview());
+    for (const at of [0, 99, 199]) assert.deepEqual(reader.rollout(at), known.rollout(at));
+    reader.free();
+  }
+  known.free();
+});
+
 test("a body is the same wherever it comes from, and is read while it comes", async () => {
   const known = await openRollouts(CALLS, qwen);
   const path = join(mkdtempSync(join(tmpdir(), "token2text-")), "calls.jsonl");

@@ -36,6 +36,8 @@ export class WorkerEngine implements Engine {
   #listener: OpenListener | undefined;
   #followers = new Map<string, Follower>();
   #isFollowing = true;
+  /** When the page has taken in the rows that it was sent last. */
+  #taken: unknown;
   /** What changes the list, one after the other: the page is told of each before the next. */
   #last: Promise<unknown> = Promise.resolve();
 
@@ -91,6 +93,7 @@ export class WorkerEngine implements Engine {
         listener.onProblem({ source: name, code, message, count: 1 });
       }
     }
+    await this.#taken;
     await listener.onRows(this.#traces.rows.length, [], true);
     return { rollouts: this.#traces.rows.length, skipped };
   }
@@ -203,7 +206,8 @@ export class WorkerEngine implements Engine {
         const { opened, hasMoved } = added;
         beginning = isBeginning ? opened : undefined;
         await this.#tellRows(listener, hasMoved ? 0 : (opened.places[0] ?? this.#traces.rows.length), false, job.signal);
-        if (isBeginning) return;
+        // The page draws the first rows before the processor is needed for all of them.
+        if (isBeginning) return void (await this.#taken);
         skipped.push(...added.skipped);
         for (const problem of problemsOf(origin.name, added.skipped)) listener.onProblem(problem);
       });
@@ -211,13 +215,15 @@ export class WorkerEngine implements Engine {
     return skipped;
   }
 
-  /** One batch after the other, each when the page has taken in the one before. */
+  /** One batch after the other: the next is on its way while the page takes in one, and the worker goes on meanwhile. */
   async #tellRows(listener: OpenListener, from: number, isComplete: boolean, signal: AbortSignal): Promise<void> {
     const { rows } = this.#traces;
     for (let start = from; start === from || start < rows.length; start += ROWS) {
       signal.throwIfAborted();
       const end = Math.min(start + ROWS, rows.length);
-      await listener.onRows(start, rows.slice(start, end), isComplete && end === rows.length);
+      const before = this.#taken;
+      this.#taken = listener.onRows(start, rows.slice(start, end), isComplete && end === rows.length);
+      await before;
     }
   }
 

@@ -69,10 +69,18 @@ async function* fileParts(origin: Origin, source: Blob | Response, size: number,
   const isShort = size < LEAST_FOR_BEGINNING;
   // The first bytes of a file are there before a stream begins.
   const first = source instanceof Blob && !isShort ? wholeLines(new Uint8Array(await source.slice(0, BEGINNING).arrayBuffer())) : undefined;
-  if (first) yield beginningOf(origin, first);
-  const chunks = readChunks(source, { what: "trace", limit: MOST_BYTES, onProgress, signal }, true);
+  // What comes behind a beginning is read at once; all else is kept.
+  const chunks = readChunks(source, { what: "trace", limit: MOST_BYTES, onProgress, signal }, !first);
   try {
-    const held = isShort || first ? [] : yield* beginning(origin, chunks);
+    let held: Uint8Array[] = [];
+    if (first) {
+      // It comes while the beginning is read.
+      const next = chunks.next();
+      next.catch(() => {});
+      yield beginningOf(origin, first);
+      const { value } = await next;
+      if (value) held = [value];
+    } else if (!isShort) held = yield* beginning(origin, chunks);
     // A file is there to be read again; an answer is not.
     const kept: Uint8Array[] | undefined = source instanceof Blob ? undefined : [];
     yield { origin, source: onward(held, chunks, kept), content: () => (source instanceof Blob ? source : blobWith(kept!)), isBeginning: false };

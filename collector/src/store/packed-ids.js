@@ -1,7 +1,7 @@
 /** Ids of traces as one value: before each stands its length, in four bytes, the most significant first. An id may have any length. */
 
 /** Bytes of a length. */
-const HEAD = 4;
+export const HEAD = 4;
 
 /** @param {Buffer[]} ids @returns {Buffer} */
 export function packed(ids) {

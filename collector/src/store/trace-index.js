@@ -4,7 +4,7 @@
  * whose pages are filled one after the other. Each transaction writes as much of a segment as it owes for the bodies that it adds, and
  * readers take a segment for written when it is whole.
  */
-import { unpacked } from "./packed-ids.js";
+import { HEAD, unpacked } from "./packed-ids.js";
 
 /** @typedef {{ trace: string, body: number }} Entry In latin1. */
 /** A segment that is written; `last`: the last of its bodies. @typedef {{ last: number, entries: Entry[], written: number }} Segment */
@@ -13,6 +13,8 @@ import { unpacked } from "./packed-ids.js";
 export const SEGMENT_BYTES = 512 << 10;
 /** Twice as much is written as is added, so that a segment is whole long before the next one is due. */
 const PACE = 2;
+/** Entries that one statement writes: in half the time of as many statements. */
+const ROWS = 32;
 
 export class TraceIndex {
   #sql;
@@ -36,6 +38,7 @@ export class TraceIndex {
       begun: database.prepare("SELECT trace, body, segment FROM traces ORDER BY segment DESC, trace DESC, body DESC LIMIT 1"),
       waiting: database.prepare("SELECT body, traces FROM traced WHERE body > ? ORDER BY body"),
       write: database.prepare("INSERT INTO traces (segment, trace, body) VALUES (?, ?, ?)"),
+      writeRows: database.prepare(`INSERT INTO traces (segment, trace, body) VALUES ${Array(ROWS).fill("(?, ?, ?)").join()}`),
       whole: database.prepare("INSERT INTO segments (last) VALUES (?)"),
       holder: database.prepare("SELECT min(last) FROM segments WHERE last >= ?").pluck(),
       isUsed: database.prepare("SELECT EXISTS (SELECT 1 FROM traced WHERE body <= @last AND body > (SELECT coalesce(max(last), 0) FROM segments WHERE last < @last))").pluck(),
@@ -100,9 +103,12 @@ export class TraceIndex {
   #write(segment) {
     const { last, entries } = segment;
     while (this.#due > 0 && segment.written < entries.length) {
-      const { trace, body } = entries[segment.written++];
-      this.#sql.write.run(last, Buffer.from(trace, "latin1"), body);
-      this.#due -= trace.length + 1;
+      const some = entries.slice(segment.written, segment.written + ROWS);
+      const rows = some.map(({ trace, body }) => [last, Buffer.from(trace, "latin1"), body]);
+      if (rows.length === ROWS) this.#sql.writeRows.run(rows.flat());
+      else for (const row of rows) this.#sql.write.run(row);
+      this.#due = some.reduce((due, { trace }) => due - HEAD - trace.length, this.#due);
+      segment.written += some.length;
     }
     if (segment.written < entries.length) return;
     this.#sql.whole.run(last);

@@ -41,7 +41,8 @@ export class TraceIndex {
       writeRows: database.prepare(`INSERT INTO traces (segment, trace, body) VALUES ${Array(ROWS).fill("(?, ?, ?)").join()}`),
       whole: database.prepare("INSERT INTO segments (last) VALUES (?)"),
       holder: database.prepare("SELECT min(last) FROM segments WHERE last >= ?").pluck(),
-      isUsed: database.prepare("SELECT EXISTS (SELECT 1 FROM traced WHERE body <= @last AND body > (SELECT coalesce(max(last), 0) FROM segments WHERE last < @last))").pluck(),
+      isUsed: database.prepare(`
+        SELECT EXISTS (SELECT 1 FROM traced WHERE body <= @last AND body > (SELECT coalesce(max(last), 0) FROM segments WHERE last < @last))`).pluck(),
       dropEntries: database.prepare("DELETE FROM traces WHERE segment = ?"),
       drop: database.prepare("DELETE FROM segments WHERE last = ?"),
     };

@@ -1,4 +1,7 @@
-/** How much a receiver with a store takes, beside better-sqlite3 alone that commits the same bodies with the same pragmas. */
+/**
+ * How much a receiver with a store takes, beside better-sqlite3 alone that commits the same bodies with the same pragmas, and beside
+ * `node:http` alone that reads them.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT, answerOf, collector, cpuSeconds, freePort, start } from "./collector-processes.mjs";
@@ -11,7 +14,8 @@ import { median, row } from "./lib.mjs";
 const LEAST = 0.6;
 /** Many, as the workers of a training run are: what they send at once is one commit. */
 const CONNECTIONS = 64;
-const REQUESTS = 2000;
+/** Of a round: so many that the index of traces, which is written a segment at a time, is in it. */
+const REQUESTS = 8000;
 
 /**
  * Alone, SQLite commits in groups as large as the collector's were in that round, and then one body at a time.
@@ -29,8 +33,9 @@ export async function compareStore({ load, loaded, names, rounds, isQuick }) {
   process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
   const alone = start("./collector-alone.mjs");
   await answerOf(alone);
-  console.log(row(["bodies a second, committed", "KiB", "collector", "bodies a commit", "SQLite alone, so many a commit", "ratio", "must be", "is", "SQLite alone, one a commit", "ratio", "CPU ms a body", "client's CPU"]));
-  console.log(row(Array(12).fill("---")));
+  const httpUrl = `http://127.0.0.1:${(await answerOf(start("./collector-http.mjs"))).port}`;
+  console.log(row(["bodies a second, committed", "KiB", "collector", "bodies a commit", "SQLite alone, so many a commit", "ratio", "must be", "is", "SQLite alone, one a commit", "ratio", "node:http alone", "ratio", "CPU ms a body", "client's CPU"]));
+  console.log(row(Array(14).fill("---")));
   for (const [i, name] of names.entries()) {
     load.send({ sizes: name });
     const { bytes } = await answerOf(load);
@@ -38,11 +43,12 @@ export async function compareStore({ load, loaded, names, rounds, isQuick }) {
     const port = await freePort();
     const admin = `http://127.0.0.1:${port}`;
     const { url, child } = await collector(["--receive", "PORT", "--admin", String(port), "--store", join(folder, `${i}.db`), "--store-size", "100GiB"]);
-    /** @type {Record<"collector" | "size" | "grouped" | "single" | "own" | "client", number[]>} */
-    const found = { collector: [], size: [], grouped: [], single: [], own: [], client: [] };
+    /** @type {Record<"collector" | "size" | "grouped" | "single" | "http" | "own" | "client", number[]>} */
+    const found = { collector: [], size: [], grouped: [], single: [], http: [], own: [], client: [] };
     for (let round = -1; round < rounds; round++) {
       const before = { cpu: cpuSeconds(child), ...(await counted(admin)) };
-      const { seconds, cpuSeconds: client } = await loaded({ url, path: "/v1/traces", name, requests, connections: CONNECTIONS });
+      const job = { path: "/v1/traces", name, requests, connections: CONNECTIONS };
+      const { seconds, cpuSeconds: client } = await loaded({ url, ...job });
       const after = { cpu: cpuSeconds(child), ...(await counted(admin)) };
       const size = (after.bodies - before.bodies) / (after.commits - before.commits);
       const rates = [];
@@ -52,15 +58,16 @@ export async function compareStore({ load, loaded, names, rounds, isQuick }) {
         rates.push((await answerOf(alone)).rate);
         rmSync(file, { force: true });
       }
+      const answered = requests / (await loaded({ url: httpUrl, ...job })).seconds;
       if (round < 0) continue;
-      const measured = { collector: requests / seconds, size, grouped: rates[0], single: rates[1], own: ((after.cpu - before.cpu) * 1000) / requests, client: client / seconds };
+      const measured = { collector: requests / seconds, size, grouped: rates[0], single: rates[1], http: answered, own: ((after.cpu - before.cpu) * 1000) / requests, client: client / seconds };
       for (const [what, value] of Object.entries(measured)) found[/** @type {keyof typeof found} */ (what)].push(value);
     }
     child.kill();
     const of = (/** @type {keyof typeof found} */ what) => median(found[what]);
-    const [ours, grouped, single] = [of("collector"), of("grouped"), of("single")];
+    const [ours, grouped, single, http] = [of("collector"), of("grouped"), of("single"), of("http")];
     const cells = [name, Math.round(median(bytes) / 1024), Math.round(ours), of("size").toFixed(1), Math.round(grouped), `${(ours / grouped).toFixed(2)}x`, `${LEAST}x`, ours >= LEAST * grouped ? "ok" : "missed"];
-    console.log(row([...cells, Math.round(single), `${(ours / single).toFixed(2)}x`, of("own").toFixed(2), `${Math.round(of("client") * 100)} %`]));
+    console.log(row([...cells, Math.round(single), `${(ours / single).toFixed(2)}x`, Math.round(http), `${(ours / http).toFixed(2)}x`, of("own").toFixed(2), `${Math.round(of("client") * 100)} %`]));
   }
 }
 

@@ -9,6 +9,7 @@ import { Bounds } from "../../collector/src/store/bounds.js";
 import { Keeper } from "../../collector/src/store/keeper.js";
 import { MIGRATIONS } from "../../collector/src/store/migrations.js";
 import { checkStore, openBeside, openKept } from "../../collector/src/store/open.js";
+import { packed } from "../../collector/src/store/packed-ids.js";
 import { Tables } from "../../collector/src/store/tables.js";
 import { freshId, request } from "../integration/support/fixtures.js";
 import { freshFolder } from "./support/folders.js";
@@ -188,7 +189,7 @@ test("a full disk prunes too, before SQLite meets its end", () => {
   const tables = new Tables(database);
   let available = 1e12;
   const bounds = (/** @type {string[]} */ exports) => new Bounds(tables, { bytes: 1e12, exports }, () => available);
-  const add = () => tables.add({ at: 1, contentType: PROTOBUF, spans: 1, body: Buffer.alloc(100_000), traces: [Buffer.from(freshId(16), "hex")] });
+  const add = () => tables.add({ at: 1, contentType: PROTOBUF, spans: 1, body: Buffer.alloc(100_000), traces: packed([Buffer.from(freshId(16), "hex")]) });
   for (let i = 0; i < 10; i++) add();
   tables.settle("a", 5, [], 1);
   available = 0;

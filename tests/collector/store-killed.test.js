@@ -69,7 +69,7 @@ test(`killed ${KILLS} times under load: all that was acknowledged is there, once
   assert.equal(await last.ended, 0);
   const database = new Database(file, { readonly: true });
   assert.equal(database.pragma("integrity_check", { simple: true }), "ok");
-  const stored = /** @type {[string, Buffer][]} */ (database.prepare("SELECT lower(hex(trace)), bodies.body FROM bodies JOIN traces ON traces.body = id").raw().all());
+  const stored = /** @type {[string, Buffer][]} */ (database.prepare("SELECT lower(hex(substr(traces, 5))), bodies.body FROM bodies JOIN traced ON traced.body = id").raw().all());
   database.close();
   const bodies = new Map(stored);
   assert.equal(bodies.size, stored.length, "each once");
@@ -129,7 +129,7 @@ test("a disk that is full: senders are told to try again, nothing is half stored
   assert.deepEqual(command.log.filter(({ msg }) => /what is received/.test(msg)).map(({ level }) => level), ["error", "info"]);
   const database = new Database(file, { readonly: true });
   assert.equal(database.pragma("integrity_check", { simple: true }), "ok");
-  assert.deepEqual(database.prepare("SELECT lower(hex(trace)) FROM traces ORDER BY body").pluck().all(), kept);
+  assert.deepEqual(database.prepare("SELECT lower(hex(substr(traces, 5))) FROM traced ORDER BY body").pluck().all(), kept);
   database.close();
 });
 

@@ -1,4 +1,5 @@
 /** Dead letters as people handle them: in the file of a store, also beside the collector that keeps it. */
+import { unpacked } from "../store/packed-ids.js";
 
 /** Which are meant; without either, all. @typedef {{ export?: string, ids?: number[] }} Which */
 /**
@@ -23,10 +24,10 @@ export function list(database, which) {
   const letters = database.prepare(`
     SELECT dead.id, export, dead.body, spans, length(bodies.body) AS bytes, bodies.at AS received, dead.at AS refused, attempts, status, reason, due
     FROM dead JOIN bodies ON bodies.id = dead.body WHERE ${where} ORDER BY dead.id`);
-  const traces = database.prepare("SELECT lower(hex(trace)) FROM traces WHERE body = ?").pluck();
+  const traces = database.prepare("SELECT traces FROM traced WHERE body = ?").pluck();
   return letters.all(...values).map((/** @type {any} */ { received, refused, due, ...letter }) => ({
     ...letter,
-    traces: /** @type {string[]} */ (traces.all(letter.body)),
+    traces: unpacked(/** @type {Buffer} */ (traces.get(letter.body))).map((id) => Buffer.from(id, "latin1").toString("hex")),
     receivedAt: new Date(received).toISOString(),
     refusedAt: new Date(refused).toISOString(),
     isDue: due === 1,

@@ -34,18 +34,18 @@ export class Bounds {
 
   /** To be called at the begin of a transaction. */
   measure() {
-    const { used, file } = this.#tables.bytes();
+    const { used, file, owed } = this.#tables.bytes();
     // What is new to the file is in the log too.
     const onDisk = file + (this.#available() - RESERVE_BYTES) / 2;
     this.#isDisk = onDisk < this.#limits.bytes;
-    this.#room = Math.min(this.#limits.bytes, onDisk) - used;
+    this.#room = Math.min(this.#limits.bytes, onDisk) - used - owed;
   }
 
   /**
    * Makes room for a body, within a transaction.
    *
    * @param {Uint8Array} body
-   * @param {unknown[]} traces
+   * @param {{ length: number }} traces Packed.
    * @returns {{ isRoom: boolean, pruned: number }}
    */
   makeRoom(body, traces) {

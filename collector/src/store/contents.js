@@ -1,5 +1,5 @@
 /** What there is to know of a body before it is stored: how many spans it has, and of which traces. */
-import { BYTES, fields } from "../enrichment/sampling/proto-wire.js";
+import { BYTES, Fields } from "../enrichment/sampling/proto-wire.js";
 import { JSON_TYPE, PROTOBUF } from "../receive/answers.js";
 import { Refusal } from "../receive/refusal.js";
 import { countSpans, member, spansInJson } from "../receive/span-count.js";
@@ -17,7 +17,12 @@ const TRACE_ID = 1;
  * @throws {Refusal} 400: it is no request of OTLP.
  */
 export function contentsOf(body, contentType) {
-  const ids = contentType === JSON_TYPE ? spansInJson(body).map((span) => traceIdBytes(String(member(span, "traceId") ?? ""))) : traceIdsIn(body);
+  return contentType === JSON_TYPE ? contentsOfJson(body) : contentsOfMessage(body);
+}
+
+/** @param {Buffer} body */
+function contentsOfJson(body) {
+  const ids = spansInJson(body).map((span) => traceIdBytes(String(member(span, "traceId") ?? "")));
   const traces = new Map(ids.map((id) => [id.toString("latin1"), id]));
   return { spans: ids.length, traces: [...traces.values()] };
 }
@@ -28,23 +33,41 @@ export function traceIdBytes(text) {
 }
 
 /** @param {Buffer} body */
-function traceIdsIn(body) {
+function contentsOfMessage(body) {
   // It knows where the damage is.
   countSpans(body, PROTOBUF);
+  /** @type {Map<string, Buffer>} */
+  const traces = new Map();
+  let spans = 0;
+  let last;
   try {
-    return spansIn(body).map((span) => {
-      const ids = [...fields(body, span)].filter(({ number, type }) => number === TRACE_ID && type === BYTES);
-      const { from, end } = ids[ids.length - 1] ?? { from: 0, end: 0 };
-      return body.subarray(from, end);
-    });
+    for (const resource = new Fields(body, { from: 0, end: body.length }); toNext(resource, RESOURCE_SPANS); ) {
+      for (const scope = new Fields(body, resource); toNext(scope, SCOPE_SPANS); ) {
+        for (const span = new Fields(body, scope); toNext(span, SPANS); spans++) {
+          const id = traceIdIn(body, span);
+          // Spans of a trace mostly follow one another.
+          if (last?.equals(id)) continue;
+          last = id;
+          traces.set(id.toString("latin1"), id);
+        }
+      }
+    }
   } catch {
     throw new Refusal(400, "the body is not OTLP as protocol buffers: damaged in a span, or around spans");
   }
+  return { spans, traces: [...traces.values()] };
 }
 
-/** Where the spans of a request are. @param {Buffer} body */
-function spansIn(body) {
-  const within = (/** @type {number} */ number) => (/** @type {import("../enrichment/sampling/proto-wire.js").Range} */ message) =>
-    [...fields(body, message)].filter((field) => field.number === number && field.type === BYTES);
-  return within(RESOURCE_SPANS)({ from: 0, end: body.length }).flatMap(within(SCOPE_SPANS)).flatMap(within(SPANS));
+/** Goes to the next field of that number. @param {Fields} message @param {number} number */
+function toNext(message, number) {
+  while (message.next()) if (message.number === number && message.type === BYTES) return true;
+  return false;
+}
+
+/** @param {Buffer} body @param {Fields} span */
+function traceIdIn(body, span) {
+  let id = body.subarray(0, 0);
+  // The last one counts, as to every reader of protocol buffers.
+  for (const field = new Fields(body, span); toNext(field, TRACE_ID); ) id = body.subarray(field.from, field.end);
+  return id;
 }

@@ -7,6 +7,7 @@ import { createClock } from "./clock.js";
 import { contentsOf } from "./contents.js";
 import { lock } from "./lock.js";
 import { openKept } from "./open.js";
+import { packed } from "./packed-ids.js";
 import { Tables } from "./tables.js";
 
 /** @typedef {import("./bounds.js").Limits & { file: string }} Options */
@@ -62,6 +63,7 @@ export class Keeper {
       this.#bodies += written.added - written.pruned.size - written.pruned.age;
       return written;
     } catch (error) {
+      this.#tables.undone();
       const refused = refusedBySqlite(error, "written");
       return { answers: calls.map(({ id }) => ({ id, refused })), added: 0, pruned: { size: 0, age: 0 } };
     }
@@ -70,6 +72,7 @@ export class Keeper {
   /** @param {Call[]} calls @returns {Written} */
   #writeAll(calls) {
     const now = this.#now();
+    this.#tables.begin();
     this.#bounds.measure();
     /** @type {Written} */
     const written = { answers: [], added: 0, pruned: { size: 0, age: 0 } };
@@ -83,14 +86,16 @@ export class Keeper {
       },
     };
     for (const call of calls) written.answers.push(answerTo(call, WRITES));
+    this.#tables.index();
     return written;
   }
 
   /** @param {Written} written @param {number} now @param {Uint8Array} given @param {string} contentType @returns {number} */
   #add(written, now, given, contentType) {
     const body = Buffer.from(given.buffer, given.byteOffset, given.byteLength);
-    const { spans, traces } = contentsOf(body, contentType);
+    const { spans, traces: ids } = contentsOf(body, contentType);
     if (spans === 0) return 0;
+    const traces = packed(ids);
     const { isRoom, pruned } = this.#bounds.makeRoom(body, traces);
     written.pruned.size += pruned;
     if (!isRoom) throw new Refusal(UNAVAILABLE, this.#bounds.fullInWords);

@@ -42,4 +42,33 @@ export const MIGRATIONS = [
   ) STRICT;
   CREATE INDEX dead_by_body ON dead (body);
   `,
+  `
+  -- Of which traces a body has spans: their ids, each after its length, in four bytes.
+  CREATE TABLE traced (
+    body INTEGER PRIMARY KEY,
+    traces BLOB NOT NULL
+  ) STRICT;
+  -- The parts of the index that are whole, in the order of bodies: one ends with its last body.
+  CREATE TABLE segments (last INTEGER PRIMARY KEY) STRICT;
+
+  ALTER TABLE traces RENAME TO former;
+  -- Entries of a segment are written together, in this order.
+  CREATE TABLE traces (
+    segment INTEGER NOT NULL,
+    trace BLOB NOT NULL,
+    body INTEGER NOT NULL,
+    PRIMARY KEY (segment, trace, body)
+  ) STRICT, WITHOUT ROWID;
+
+  INSERT INTO traced (body, traces)
+    SELECT body, CAST(group_concat(unhex(printf('%08x', length(trace))) || trace, '') AS BLOB) FROM former GROUP BY body;
+  -- 512 KiB of ids are a segment; what is left waits for more.
+  WITH numbered AS (SELECT body, sum(length(traces)) OVER (ORDER BY body) / 524288 AS number FROM traced)
+    INSERT INTO segments (last)
+    SELECT max(body) FROM numbered GROUP BY number HAVING number < (SELECT sum(length(traces)) / 524288 FROM traced);
+  INSERT INTO traces (segment, trace, body)
+    SELECT (SELECT min(last) FROM segments WHERE last >= former.body), trace, body FROM former
+    WHERE body <= (SELECT max(last) FROM segments) ORDER BY 1, 2, 3;
+  DROP TABLE former;
+  `,
 ];

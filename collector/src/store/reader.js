@@ -4,7 +4,7 @@ import { JSON_TYPE } from "../receive/answers.js";
 import { Refusal } from "../receive/refusal.js";
 import { openBeside } from "./open.js";
 import { joined, spansOf } from "./spans.js";
-import { Tables } from "./tables.js";
+import { Traces } from "./traces.js";
 
 /** @typedef {import("../types.js").StoredBody} StoredBody */
 /** @typedef {import("../types.js").StoredSpans} StoredSpans */
@@ -17,17 +17,17 @@ const REQUEST_BYTES = 1 << 20;
 
 export class Reader {
   #database;
-  #tables;
+  #traces;
 
   /** @param {string} file @throws {import("./store-error.js").StoreError} */
   constructor(file) {
     this.#database = openBeside(file);
-    this.#tables = new Tables(this.#database);
+    this.#traces = new Traces(this.#database);
   }
 
   /** @param {number} after @param {number} limit */
   changed(after, limit) {
-    return this.#tables.changed(after, limit);
+    return this.#traces.changed(after, limit);
   }
 
   /**
@@ -61,7 +61,7 @@ export class Reader {
   /** @param {Uint8Array[]} traces @returns {Generator<StoredBody>} */
   *#bodies(traces) {
     for (let position = 0; ; ) {
-      const page = this.#tables.ofTraces(traces, position, PAGE_BYTES);
+      const page = this.#traces.bodiesOf(traces, position, PAGE_BYTES);
       if (page.length === 0) return;
       yield* page;
       position = page[page.length - 1].id;

@@ -1,15 +1,17 @@
 /** What is asked of the tables, and written into them. Nothing here begins or ends a transaction. */
+import { TraceIndex } from "./trace-index.js";
 
 /** @typedef {import("../types.js").DeadLetter} DeadLetter */
 /** @typedef {import("../types.js").StoredBody} StoredBody */
 /** @typedef {{ id: number, export: string, body: number, attempts: number, status: number | null, reason: string }} DeadRow */
 
-/** That a body has spans of a trace: two entries of 16 bytes and a number, in pages that may be half full. */
-const TRACE_BYTES = 128;
+/** What the index takes of the file, at most, for one byte of ids beside bodies: its entries, in pages that may be half full. */
+const INDEX_SHARE = 4;
 const BODY = "id, type AS contentType, body, at, spans";
 
 export class Tables {
   #database;
+  #index;
   #pageSize;
   /** @type {Map<string, import("better-sqlite3").Statement<any[], any>>} */
   #statements = new Map();
@@ -17,6 +19,7 @@ export class Tables {
   /** @param {import("better-sqlite3").Database} database */
   constructor(database) {
     this.#database = database;
+    this.#index = new TraceIndex(database);
     this.#pageSize = /** @type {number} */ (database.pragma("page_size", { simple: true }));
   }
 
@@ -27,26 +30,34 @@ export class Tables {
     return statement;
   }
 
-  /** @param {{ at: number, contentType: string, spans: number, body: Uint8Array, traces: Uint8Array[] }} given @returns {number} */
+  /** @param {{ at: number, contentType: string, spans: number, body: Uint8Array, traces: Buffer }} given `traces`: packed. @returns {number} */
   add({ at, contentType, spans, body, traces }) {
     const before = this.#sql("SELECT through FROM bodies ORDER BY id DESC LIMIT 1").pluck().get() ?? 0;
     const insert = this.#sql("INSERT INTO bodies (at, type, spans, through, body) VALUES (?, ?, ?, ?, ?)");
     const { lastInsertRowid } = insert.run(at, contentType, spans, before + body.length, body);
-    const link = this.#sql("INSERT INTO traces (trace, body) VALUES (?, ?)");
-    for (const trace of traces) link.run(trace, lastInsertRowid);
-    return Number(lastInsertRowid);
+    const id = Number(lastInsertRowid);
+    this.#index.add(id, traces);
+    return id;
+  }
+
+  /** Writes of the index of traces what is due for the bodies that were added. */
+  index() {
+    this.#index.advance();
+  }
+
+  /** A transaction begins. */
+  begin() {
+    this.#index.begin();
+  }
+
+  /** A transaction was rolled back. */
+  undone() {
+    this.#index.undone();
   }
 
   /** @param {number} position @param {number} bytes @returns {StoredBody[]} */
   after(position, bytes) {
     return this.#fitting(this.#sql("SELECT id, length(body) AS bytes FROM bodies WHERE id > ? ORDER BY id").iterate(position), bytes);
-  }
-
-  /** @param {Uint8Array[]} traces @param {number} position @param {number} bytes @returns {StoredBody[]} */
-  ofTraces(traces, position, bytes) {
-    const marks = traces.map(() => "?").join();
-    const sql = `SELECT id, length(body) AS bytes FROM bodies WHERE id IN (SELECT body FROM traces WHERE trace IN (${marks}) AND body > ?) ORDER BY id`;
-    return this.#fitting(this.#sql(sql).iterate(...traces, position), bytes);
   }
 
   /** The first of these bodies, as many as fit, at least one. @param {Iterable<{ id: number, bytes: number }>} found @param {number} bytes */
@@ -66,28 +77,6 @@ export class Tables {
     return this.#sql(`SELECT ${BODY} FROM bodies WHERE id = ?`).get(id);
   }
 
-  /**
-   * Traces by their newest body. Those that one body changed are not taken apart, so that a position is that of a whole body.
-   *
-   * @param {number} position
-   * @param {number} limit
-   */
-  changed(position, limit) {
-    const after = position > this.last() ? 0 : position;
-    const newest = this.#sql(`
-      SELECT trace, body AS changed FROM traces AS this WHERE body > ?
-      AND NOT EXISTS (SELECT 1 FROM traces AS later WHERE later.trace = this.trace AND later.body > this.body) ORDER BY body`);
-    /** @type {{ trace: Buffer, changed: number }[]} */
-    const found = [];
-    for (const row of newest.iterate(after)) {
-      if (found.length >= limit && row.changed !== found[found.length - 1].changed) break;
-      found.push(row);
-    }
-    const sums = this.#sql("SELECT count(*) AS bodies, sum(length(bodies.body)) AS bytes FROM traces JOIN bodies ON id = traces.body WHERE trace = ?");
-    const traces = found.map(({ trace, changed }) => ({ traceId: trace.toString("hex"), ...sums.get(trace), changed }));
-    return { traces, next: found[found.length - 1]?.changed ?? after };
-  }
-
   /** The newest id that was ever given. @returns {number} */
   last() {
     return this.#sql("SELECT seq FROM sqlite_sequence WHERE name = 'bodies'").pluck().get() ?? 0;
@@ -98,22 +87,27 @@ export class Tables {
     return this.#sql("SELECT at FROM bodies ORDER BY id DESC LIMIT 1").pluck().get() ?? 0;
   }
 
-  /** By the index of traces, which is far smaller than the bodies. @returns {number} */
+  /** By the ids beside the bodies, which are far smaller. @returns {number} */
   count() {
-    return this.#sql("SELECT count(DISTINCT body) FROM traces").pluck().get();
+    return this.#sql("SELECT count(*) FROM traced").pluck().get();
   }
 
-  /** Bytes of the file, which never gets smaller, and how many of them are in use. @returns {{ file: number, used: number }} */
+  /**
+   * Bytes of the file, which never gets smaller, and how many of them are in use; `owed`: what the index will take for bodies that are there.
+   *
+   * @returns {{ file: number, used: number, owed: number }}
+   */
   bytes() {
     const pages = "pragma_page_count, pragma_freelist_count, pragma_page_size";
-    return this.#sql(`SELECT page_count * page_size AS file, (page_count - freelist_count) * page_size AS used FROM ${pages}`).get();
+    const sql = `SELECT page_count * page_size AS file, (page_count - freelist_count) * page_size AS used FROM ${pages}`;
+    return { ...this.#sql(sql).get(), owed: this.#index.owed * INDEX_SHARE };
   }
 
-  /** The most bytes that a body may take in the file. @param {number} body @param {number} traces */
+  /** The most bytes that a body may take in the file. @param {number} body @param {number} traces Bytes of their ids, packed. */
   bytesOf(body, traces) {
     const size = this.#pageSize;
     // Every page of a long body names the next; a short one may be alone in its page.
-    return (Math.ceil(body / (size - 4)) + 1) * size + traces * TRACE_BYTES;
+    return (Math.ceil(body / (size - 4)) + 1) * size + traces * (1 + INDEX_SHARE);
   }
 
   /** @param {string} name @returns {number} */
@@ -183,7 +177,7 @@ export class Tables {
 
   /** @param {number} id */
   remove(id) {
-    this.#sql("DELETE FROM traces WHERE body = ?").run(id);
+    this.#index.remove(id);
     this.#sql("DELETE FROM bodies WHERE id = ?").run(id);
   }
 }

@@ -8,6 +8,59 @@ export const BYTES = 2;
 /** Bytes of a value, of the types that have always as many. @type {Record<number, number>} */
 const SIZES = { 1: 8, 5: 4 };
 
+/** The fields of a message, one after the other, in place: what it is at is in its properties. */
+export class Fields {
+  number = 0;
+  type = 0;
+  start = 0;
+  from = 0;
+  end = 0;
+  #body;
+  #last;
+
+  /** @param {Buffer} body @param {Range} message */
+  constructor(body, { from, end }) {
+    this.#body = body;
+    this.#last = end;
+    this.end = from;
+  }
+
+  /** Goes to the next field. @returns {boolean} Whether there is one. @throws {Error} It is no message. */
+  next() {
+    if (this.end >= this.#last) return false;
+    this.start = this.from = this.end;
+    const key = this.#varint();
+    this.type = key % 8;
+    this.number = Math.floor(key / 8);
+    const size = this.#size();
+    if (size === undefined || this.from + size > this.#last) throw new Error("not a message of protocol buffers");
+    this.end = this.from + size;
+    return true;
+  }
+
+  /** Bytes of the value; what stands before it is read. */
+  #size() {
+    if (this.type === BYTES) return this.#varint();
+    if (this.type !== VARINT) return SIZES[this.type];
+    const { from } = this;
+    this.#varint();
+    const size = this.from - from;
+    this.from = from;
+    return size;
+  }
+
+  /** Reads a number, not exact beyond 2^53. */
+  #varint() {
+    let value = 0;
+    for (let i = 0, unit = 1; i < 10 && this.from < this.#body.length; i++, unit *= 128) {
+      const byte = this.#body[this.from++];
+      value += (byte & 0x7f) * unit;
+      if (byte < 0x80) return value;
+    }
+    throw new Error("not a number of protocol buffers");
+  }
+}
+
 /**
  * The fields of a message, in order; unknown ones too.
  *
@@ -16,29 +69,10 @@ const SIZES = { 1: 8, 5: 4 };
  * @returns {Generator<Field>}
  * @throws {Error} It is no message.
  */
-export function* fields(body, { from: at, end: last }) {
-  while (at < last) {
-    const start = at;
-    const key = varintAt(body, at);
-    const type = key.value % 8;
-    const length = type === BYTES ? varintAt(body, key.end) : undefined;
-    const from = length ? length.end : key.end;
-    const size = length ? length.value : type === VARINT ? varintAt(body, from).end - from : SIZES[type];
-    if (size === undefined || from + size > last) throw new Error("not a message of protocol buffers");
-    at = from + size;
-    yield { number: Math.floor(key.value / 8), type, start, from, end: at };
+export function* fields(body, message) {
+  for (const at = new Fields(body, message); at.next(); ) {
+    yield { number: at.number, type: at.type, start: at.start, from: at.from, end: at.end };
   }
-}
-
-/** A number, not exact beyond 2^53. @param {Buffer} body @param {number} at */
-function varintAt(body, at) {
-  let value = 0;
-  for (let i = 0, unit = 1; i < 10 && at + i < body.length; i++, unit *= 128) {
-    const byte = body[at + i];
-    value += (byte & 0x7f) * unit;
-    if (byte < 0x80) return { value, end: at + i + 1 };
-  }
-  throw new Error("not a number of protocol buffers");
 }
 
 /** The value of a field that is an `int64`. @param {Buffer} body @param {Range} value */

@@ -171,7 +171,7 @@ impl Reader {
     }
 
     /// Spans that stay what they are: a half of a call may still get its other half.
-    #[cfg(any(test, all(target_arch = "wasm32", feature = "reader")))]
+    #[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
     fn settled(&mut self) -> &mut [Span] {
         if self.halves.is_empty() { &mut self.spans } else { &mut [] }
     }

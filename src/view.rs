@@ -28,7 +28,7 @@ pub(crate) struct Names {
 const MOST_PROBES: usize = 1000;
 
 impl Names {
-    #[cfg(any(test, all(target_arch = "wasm32", feature = "reader")))]
+    #[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
     pub(crate) fn is_empty(&self) -> bool {
         self.count == 0
     }

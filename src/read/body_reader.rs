@@ -4,7 +4,7 @@ use super::{ReadOptions, Reader, Reading};
 use crate::Error;
 use crate::formats::{Beginning, Origin};
 use crate::json::{line_end, skip_space};
-#[cfg(any(test, all(target_arch = "wasm32", feature = "reader")))]
+#[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
 use crate::span::Span;
 
 /// Reads a body piece by piece, with the result of [`read_all`](crate::read_all) for all of it. Of JSON lines each is read when its end
@@ -117,7 +117,7 @@ impl BodyReader {
     }
 
     /// The spans that came so far and stay what they are but for their trajectories. What is taken out of them is missing at the end.
-    #[cfg(any(test, all(target_arch = "wasm32", feature = "reader")))]
+    #[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
     pub(crate) fn settled(&mut self) -> &mut [Span] {
         self.reader.settled()
     }

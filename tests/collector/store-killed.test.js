@@ -137,6 +137,7 @@ test("a disk that is full: senders are told to try again, nothing is half stored
 const MOUNTED = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=40m tmpfs "$0" && exec "$@"'];
 const canMount = spawnSync(MOUNTED[0], [...MOUNTED.slice(1), folder, "true"]).status === 0;
 
+if (!canMount) console.log("no tmpfs is filled: users may not mount in a name space of their own here (unshare -rm)");
 if (canMount) test("a small tmpfs that is full to the last byte, and has room again", async () => {
   const disk = freshFolder();
   const command = storing(join(disk, "full.db"), [], undefined, [...MOUNTED, disk, process.execPath, BIN]);

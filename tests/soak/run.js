@@ -28,10 +28,12 @@ const SPANS_PER_SECOND = Number(process.env.SOAK_SPANS_PER_SECOND ?? 2000);
 /** Illnesses of the backend and how long each lasts, in parts of a round. @type {[import("./sink.js").Illness, number][]} */
 const ROUND = [["none", 5], ["down", 2], ["none", 3], ["429", 2], ["none", 3], ["500", 2], ["none", 3], ["slow", 4]];
 const ROUND_PARTS = ROUND.reduce((sum, [, parts]) => sum + parts, 0);
+/** For this share of the time it is down at once: two minutes of ten, as long as a backend takes that is restarted. */
+const LONG_DOWN = 0.2;
 /** A backend that answers 500 for longer than it is given up on would rightly get dead letters. */
 const PART_SECONDS = Math.min(3, SECONDS / 2 / ROUND_PARTS);
-/** Far less than all that is sent, so that what is settled is pruned. */
-const STORE_SIZE = "48MiB";
+/** More than comes while the backend is down, far less than all that is sent, so that what is settled is pruned. */
+const STORE_SIZE = "192MiB";
 const CATCH_UP_SECONDS = 180;
 /** The last third of the time beside the second. */
 const MOST_GROWTH = 1.1;
@@ -94,6 +96,9 @@ async function withIllnesses() {
   const samples = [];
   const end = performance.now() + SECONDS * 1000;
   const timer = setInterval(() => samples.push(residentBytes()), 1000);
+  await sinkSays("down");
+  await sleep(LONG_DOWN * SECONDS * 1000);
+  say(`${load.acknowledged} spans acknowledged while the backend was down for ${Math.round(LONG_DOWN * SECONDS)} s`);
   for (let round = 1; performance.now() < end; round++) {
     for (const [illness, parts] of ROUND) {
       if (performance.now() > end) break;

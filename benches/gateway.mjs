@@ -124,6 +124,7 @@ http {
   server {
     listen 127.0.0.1:${own};
     client_max_body_size 64m;
+    client_body_buffer_size 1m;
     location / {
       proxy_pass http://backends;
       proxy_http_version 1.1;

@@ -104,7 +104,7 @@ test("the work is done in the worker, and WebAssembly is nowhere else", async ()
 });
 
 test("until files can be dropped, less than the limit is fetched", async () => {
-  // What the page fetches when it has nothing else to do, files can be dropped before.
+  // Files can be dropped before the page has nothing else to do; what it fetches then does not count.
   await withViewer({ prepare: (page) => page.addInitScript(() => (window.requestIdleCallback = () => 0)) }, async (page) => {
     await page.getByText("Drop traces and a tokenizer.json here").waitFor();
     /** @type {Map<string, number>} */

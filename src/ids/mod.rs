@@ -8,6 +8,8 @@ use std::borrow::Cow;
 use crate::base64;
 use crate::json::number::{self, NotAnId};
 use crate::json::{Json, lossy, python_to_json, short_digits, skip_space, string_content, value_end};
+#[cfg(any(all(target_feature = "simd128", feature = "reader"), test))]
+use crate::json::{MOST_IDS, ids_run};
 use crate::report::FieldReport;
 use crate::view::Tree as _;
 use printed::numpy_scalar;
@@ -165,9 +167,20 @@ impl Reader {
         let mut index = 0;
         self.out.ids.reserve((json.len() / 6).min(self.max - self.out.ids.len().min(self.max)));
         while json.get(at).is_some_and(|&byte| byte != b']') {
+            let room = if kinds.1 { 0 } else { self.max - self.out.ids.len().min(self.max) };
+            #[cfg(any(all(target_feature = "simd128", feature = "reader"), test))]
+            if room >= MOST_IDS {
+                let mut batch = [0; MOST_IDS];
+                let (next, count) = ids_run(json, at, &mut batch);
+                if count > 0 {
+                    self.out.ids.extend_from_slice(batch.get(..count).unwrap_or_default());
+                    kinds.0 = true;
+                    (at, index) = (next, index + count);
+                    continue;
+                }
+            }
             // The common case first, without a look at anything else: a few digits, a comma, perhaps a space.
             let (mut batch, mut count) = ([0; 64], 0);
-            let room = if kinds.1 { 0 } else { self.max - self.out.ids.len().min(self.max) };
             for place in batch.iter_mut().take(room) {
                 let Some((len, id)) = short_digits(json, at).filter(|(len, _)| json.get(at + len) == Some(&b','))
                 else {

@@ -5,6 +5,8 @@
 #[cfg(any(target_feature = "simd128", test))]
 mod block;
 
+#[cfg(any(all(target_feature = "simd128", feature = "reader"), test))]
+pub(crate) use block::{MOST_IDS, ids_run};
 #[cfg(any(target_feature = "simd128", test))]
 pub(crate) use block::{escapes_run, numbers_run};
 
@@ -136,11 +138,25 @@ pub(crate) fn short_digits(text: &[u8], at: usize) -> Option<(usize, u32)> {
     if count == 0 || count == 8 {
         return None;
     }
+    Some((count, value(digits, count)))
+}
+
+/// The number that the first digits of a word are, one to seven, each given as its value.
+#[inline(always)]
+fn value(digits: u64, count: usize) -> u32 {
     // The last digit to the top, zeros before the first: then pairs, fours and eights of digits become numbers.
     let digits = digits << (64 - 8 * count);
     let pairs = digits.wrapping_mul(10 << 8 | 1) >> 8 & 0x00FF_00FF_00FF_00FF;
     let fours = pairs.wrapping_mul(100 << 16 | 1) >> 16 & 0x0000_FFFF_0000_FFFF;
-    Some((count, (fours.wrapping_mul(10_000 << 32 | 1) >> 32) as u32))
+    (fours.wrapping_mul(10_000 << 32 | 1) >> 32) as u32
+}
+
+/// Whether two lists are the same. The standard library compares memory, which is a byte a step in WebAssembly.
+#[cfg(feature = "rollouts")]
+pub(crate) fn are_same<T: Copy + PartialEq>(left: &[T], right: &[T]) -> bool {
+    let is_same =
+        |(left, right): (&[T], &[T])| left.iter().zip(right).fold(true, |are, (left, right)| are & (left == right));
+    left.len() == right.len() && left.chunks(64).zip(right.chunks(64)).all(is_same)
 }
 
 /// Appends a whole number.
@@ -202,7 +218,7 @@ mod tests {
     use crate::json::number_end;
 
     /// Numbers below what is asked for, always the same ones.
-    fn numbers_from(mut seed: u64) -> impl FnMut(usize) -> usize {
+    pub(super) fn numbers_from(mut seed: u64) -> impl FnMut(usize) -> usize {
         move |below| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (seed >> 33) as usize % below

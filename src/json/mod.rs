@@ -17,6 +17,10 @@ use std::cmp::Ordering;
 
 use crate::view::{Names, NodeId, key_hash};
 
+#[cfg(feature = "rollouts")]
+pub(crate) use bytes::are_same;
+#[cfg(any(all(target_feature = "simd128", feature = "reader"), test))]
+pub(crate) use bytes::{MOST_IDS, ids_run};
 pub(crate) use bytes::{any_behind_quote, decimal_into, line_end, plain_end, short_digits, short_plain_end, space_end};
 pub(crate) use edit::{Edits, leaving, splice, splice_body, splice_into, text_into};
 pub(crate) use object::{Object, listed, parse};

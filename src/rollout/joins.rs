@@ -5,6 +5,7 @@
 //! message that the model left open, and leave the reasoning of earlier answers out.
 
 use super::chat::{Chat, Mark};
+use crate::json::are_same;
 use crate::tokenizer::{DecodeOptions, Tokenizer};
 
 /// What joins ask of tokens. Whoever knows nothing of them says so by the answers of the methods as they are.
@@ -144,9 +145,9 @@ pub(super) struct Side<'s> {
 
 /// The length of the common prefix.
 pub(super) fn common(a: &[u32], b: &[u32]) -> usize {
-    // Blocks are compared as memory; only the one that differs is looked into.
+    // Only the block that differs is looked into.
     const BLOCK: usize = 256;
-    let whole = a.chunks_exact(BLOCK).zip(b.chunks_exact(BLOCK)).take_while(|(a, b)| a == b).count() * BLOCK;
+    let whole = a.chunks_exact(BLOCK).zip(b.chunks_exact(BLOCK)).take_while(|(a, b)| are_same(a, b)).count() * BLOCK;
     let rest = a.iter().skip(whole).zip(b.iter().skip(whole));
     whole + rest.take_while(|(a, b)| a == b).count()
 }

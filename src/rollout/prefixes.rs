@@ -41,15 +41,41 @@ impl Prefixes {
     }
 }
 
-/// A hash of a list of ids.
+/// A hash of a list of ids: a polynomial of them, so that several are taken in a step and the list can be cut anywhere.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Hash(u64);
+
+/// Where the polynomial is evaluated: an odd number without a pattern.
+const POINT: u64 = 0x517C_C1B7_2722_0A95;
+const SQUARE: u64 = POINT.wrapping_mul(POINT);
+const CUBE: u64 = SQUARE.wrapping_mul(POINT);
 
 impl Hash {
     /// That of a list with more ids behind it.
     pub(super) fn then(self, ids: &[u32]) -> Hash {
-        let next =
-            |hash: u64, &id: &u32| (hash.rotate_left(5) ^ (u64::from(id) + 1)).wrapping_mul(0x517C_C1B7_2722_0A95);
-        Hash(ids.iter().fold(self.0, next))
+        // No id is nothing.
+        let term = |id: u32, power: u64| (u64::from(id) + 1).wrapping_mul(power);
+        let (fours, rest) = ids.as_chunks();
+        let hash = fours.iter().fold(self.0, |hash: u64, &[a, b, c, d]| {
+            let four =
+                term(a, CUBE).wrapping_add(term(b, SQUARE)).wrapping_add(term(c, POINT)).wrapping_add(term(d, 1));
+            hash.wrapping_mul(CUBE.wrapping_mul(POINT)).wrapping_add(four)
+        });
+        Hash(rest.iter().fold(hash, |hash, &id| hash.wrapping_mul(POINT).wrapping_add(term(id, 1))))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hash_does_not_depend_on_where_a_list_is_cut() {
+        let ids: Vec<u32> = (0..19).map(|id| id * id * 1_000_003).collect();
+        let whole = Hash::default().then(&ids).0;
+        for cut in 0..=ids.len() {
+            assert_eq!(Hash::default().then(&ids[..cut]).then(&ids[cut..]).0, whole);
+            assert_ne!(Hash::default().then(&ids[..cut]).0, Hash::default().then(&[&ids[..cut], &[0]].concat()).0);
+        }
     }
 }

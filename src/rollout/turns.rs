@@ -6,6 +6,7 @@ use super::calls::Call;
 use super::chat::Mark;
 use super::joins::{Join, JoinKind, Side, Tokens, broken, common, divergence, extends, legal, truncated};
 use super::prefixes::Prefixes;
+use crate::json::are_same;
 
 /// How many turns without a follower, newest first, a prompt is compared with that extends none.
 const MOST_LEAVES: usize = 32;
@@ -41,7 +42,10 @@ impl<'t> Turns<'t> {
         let prompt = self.call(new).prompt_ids();
         let mut extended = None;
         let hash = self.prefixes.tell(prompt, &mut |turns| {
-            let is_one = |&turn: &usize| !self.call(turn).ids.is_empty() && prompt.starts_with(&self.call(turn).ids);
+            let is_one = |&turn: &usize| {
+                let ids = &self.call(turn).ids;
+                !ids.is_empty() && prompt.get(..ids.len()).is_some_and(|begin| are_same(begin, ids))
+            };
             extended = turns.iter().copied().rfind(is_one).or(extended);
         });
         let parent = if prompt.is_empty() { None } else { self.parent(new, prompt, extended) };

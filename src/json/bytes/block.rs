@@ -3,6 +3,18 @@
 /// Every other bit, from the lowest on.
 const EVEN: u32 = 0x5555;
 
+/// How many ids [`ids_run`] reads, at most, and how many of them may end in one window.
+#[cfg(any(all(target_feature = "simd128", feature = "reader"), test))]
+pub(crate) const MOST_IDS: usize = 128;
+#[cfg(any(all(target_feature = "simd128", feature = "reader"), test))]
+const MOST_IN_WINDOW: usize = WINDOW / 2;
+
+/// Bytes of which [`ids_run`] finds the commas at once, and the most digits of an id that it reads.
+#[cfg(any(all(target_feature = "simd128", feature = "reader"), test))]
+const WINDOW: usize = 64;
+#[cfg(any(all(target_feature = "simd128", feature = "reader"), test))]
+const MOST_DIGITS: usize = 7;
+
 /// Bytes of a block.
 pub(super) const LEN: usize = 16;
 
@@ -254,4 +266,93 @@ pub(crate) fn numbers_run(text: &[u8], mut at: usize) -> (usize, u32) {
         at += LEN;
     }
     (end, count)
+}
+
+/// Reads the ids of a list, of which one is expected at `at`, by looking at blocks: those of few digits with a comma behind them, and
+/// perhaps one space. Gives where the next is expected, and how many there were.
+#[cfg(any(all(target_feature = "simd128", feature = "reader"), test))]
+pub(crate) fn ids_run(text: &[u8], mut at: usize, ids: &mut [u32; MOST_IDS]) -> (usize, usize) {
+    let mut count = 0;
+    while count + MOST_IN_WINDOW <= MOST_IDS
+        && let Some(window) = text.get(at..at + WINDOW + size_of::<u64>())
+    {
+        let (mut digits, mut commas, mut spaces) = (0u64, 0u64, 0u64);
+        for start in (0..WINDOW).step_by(LEN) {
+            let Some(block) = Block::at(window, start) else { break };
+            let is = block.classes();
+            digits |= u64::from(is.digits) << start;
+            commas |= u64::from(is.commas) << start;
+            spaces |= u64::from(is.spaces) << start;
+        }
+        // Either a space stands behind each comma, or nowhere.
+        let has_spaces = spaces & commas << 1 != 0;
+        let wrong = !(digits | commas | spaces) | spaces & !(commas << 1);
+        let mut ends = if has_spaces {
+            let wrong = wrong | commas << 1 & !spaces;
+            commas & (wrong & wrong.wrapping_neg()).wrapping_sub(1) >> 1
+        } else {
+            commas & (wrong & wrong.wrapping_neg()).wrapping_sub(1)
+        };
+        let (step, mut start) = (1 + usize::from(has_spaces), 0);
+        while ends != 0 {
+            let end = ends.trailing_zeros() as usize;
+            ends &= ends - 1;
+            let len = end.wrapping_sub(start);
+            if !(1..=MOST_DIGITS).contains(&len) {
+                return (at + start, count);
+            }
+            ids[count] = super::value(super::word(window, start) ^ super::ZEROS, len);
+            count += 1;
+            start = end + step;
+        }
+        if start == 0 {
+            break;
+        }
+        at += start;
+    }
+    (at, count)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::numbers_from;
+    use super::*;
+
+    /// Pieces of lists, put together at random: what is read in blocks is what a look at each byte reads, and of a list in one spelling all
+    /// that a window has room for.
+    #[test]
+    fn runs_of_ids_are_those_of_the_grammar() {
+        const NUMBERS: [&str; 8] = ["0", "7", "42", "123", "9999", "50256", "128256", "1234567"];
+        const OTHERS: [&str; 12] = ["12345678", "-1", "1.5", "1e3", ",", " ", "]", "[", "  ", "\"", "a", "\n"];
+        let mut random = numbers_from(11);
+        let mut whole = 0;
+        for round in 0..100_000 {
+            let comma = [",", ", "][round % 2];
+            let (mut text, mut is_regular) = (String::new(), true);
+            for _ in 0..10 + random(200) {
+                text += NUMBERS[random(NUMBERS.len())];
+                if random(100) == 0 {
+                    text += OTHERS[random(OTHERS.len())];
+                    is_regular = false;
+                }
+                text += if random(400) == 0 { [",", ", ", " ,"][random(3)] } else { comma };
+                is_regular = is_regular && text.ends_with(comma);
+            }
+            let mut ids = [0; MOST_IDS];
+            let (end, count) = ids_run(text.as_bytes(), 0, &mut ids);
+            let mut rest = text.as_str();
+            for &id in &ids[..count] {
+                let (digits, behind) = rest.split_once(',').unwrap();
+                assert!((1..=7).contains(&digits.len()) && digits.parse() == Ok(id), "{text}");
+                rest = behind.strip_prefix(' ').unwrap_or(behind);
+            }
+            let at = text.len() - rest.len();
+            assert!(end == at || end + 1 == at && text[end..].starts_with(' '), "{text}");
+            if is_regular && !text.contains(if comma == "," { " " } else { " ," }) {
+                assert!(count + MOST_IN_WINDOW > MOST_IDS || end + WINDOW + 8 > text.len(), "{text}");
+                whole += 1;
+            }
+        }
+        assert!(whole > 5000);
+    }
 }

@@ -1,6 +1,8 @@
 //! A body with spans in, the spans as plain data out: what exporters, viewers and checks work with.
 
 mod body_reader;
+#[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
+mod places;
 
 use crate::formats::facts::{fill, is_half, is_in_trace, join, json, tell};
 use crate::formats::{Detected, Format, Lines, Origin, Part, detect, rewrite};
@@ -110,6 +112,12 @@ struct Reader {
     halves: Names,
     told: Told,
     skipped: Vec<Skipped>,
+    /// Whether lists that a span's fields hold are left out of its texts.
+    #[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
+    omits: bool,
+    /// Where the lists of the last span's fields stand.
+    #[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
+    nodes: Vec<places::Nodes>,
 }
 
 /// The trajectories of traces, as far as the body tells of traces.
@@ -219,6 +227,10 @@ impl Reader {
             {
                 span.output = Some(json(document, view.node));
             }
+            #[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
+            if self.omits && !is_half(&view, format) {
+                span.omit(places::of_lists(document, &view, &span, &self.nodes));
+            }
             if !is_in_trace(&view, format) {
                 trace = Some(self.spans.len());
             }
@@ -244,13 +256,18 @@ impl Reader {
 
     fn fields(&mut self, tree: &mut dyn Tree, view: &View, options: &ReadOptions) -> Vec<SpanField> {
         let mut fields = Vec::new();
+        #[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
+        self.nodes.clear();
         for Found { report, target, .. } in resolve(tree, view, &options.layouts, &options.limits, Wanted::lists()) {
-            let Some(Target { ids, existing, segments, lists: [mask, logprobs], .. }) = target else {
+            let Some(target) = target else {
                 let reason = report.reason.unwrap_or_default();
                 let detail = report.detail.unwrap_or_default();
                 self.skipped.push(Skipped { span: Some(self.spans.len()), path: report.path, reason, detail });
                 continue;
             };
+            #[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
+            self.nodes.push(target.nodes);
+            let Target { ids, existing, segments, lists: [mask, logprobs], .. } = target;
             let existing = match existing {
                 Existing::Text { texts, .. } => Some(texts.into_iter().map(lossy).collect()),
                 _ => None,

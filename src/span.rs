@@ -1,6 +1,12 @@
 //! A span as plain data: what every format yields to those who do not edit bytes (exporters, viewers, checks).
 
+#[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
+mod omitted;
+
 use crate::report::FieldKind;
+
+#[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
+pub(crate) use omitted::{List, ListPlace, Omitted};
 
 /// A span, whatever wire format it came from. What a format does not have is absent.
 #[derive(Debug, Clone, Default, PartialEq)]
@@ -44,6 +50,9 @@ pub struct Span {
     pub events: Option<String>,
     /// The fields of token ids that the layouts find.
     pub fields: Vec<SpanField>,
+    /// What was left out of the inputs and the output, in order.
+    #[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
+    pub(crate) omitted: Vec<Omitted>,
 }
 
 /// How a span ended.

@@ -49,6 +49,9 @@ pub(crate) struct Target {
     pub sources: Vec<Source>,
     /// The mask and the log-probabilities as JSON, if they were asked for.
     pub lists: Lists,
+    /// Where the ids and the log-probabilities stand, if they are one value each.
+    #[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
+    pub nodes: [Option<NodeId>; 2],
 }
 
 /// Finds all fields of a span, layout by layout.
@@ -281,7 +284,19 @@ impl<'r> Resolver<'r> {
         let inside = located.path.strip_prefix(&object.path).and_then(split_first);
         let before = inside.and_then(|(step, _)| unescape_key(step)).map(Cow::into_owned);
         let (object, key) = (object.node, key.into_owned());
-        Ok(Target { ids, object, key, before, existing, of, segments, sources, lists })
+        Ok(Target {
+            ids,
+            object,
+            key,
+            before,
+            existing,
+            of,
+            segments,
+            sources,
+            lists,
+            #[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
+            nodes: self.nodes(field, element, located),
+        })
     }
 
     /// The ids that a pointer found, joined.

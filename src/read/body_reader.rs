@@ -63,6 +63,13 @@ impl BodyReader {
         Ok(self)
     }
 
+    /// Leaves lists that a span's fields hold out of its texts: `Span::whole` puts them back.
+    #[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
+    pub(crate) fn omitting_lists(mut self) -> BodyReader {
+        self.reader.omits = true;
+        self
+    }
+
     /// Takes the next piece.
     ///
     /// # Errors

@@ -98,6 +98,21 @@ impl Rollouts {
     }
 }
 
+impl Rollouts {
+    /// The span of a call with its whole texts, by the call's position in [`Rollouts::calls`].
+    #[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
+    pub(crate) fn whole_span(&self, at: usize) -> Option<Cow<'_, Span>> {
+        let call = self.calls.get(at)?;
+        let span = self.spans.get(call.span)?;
+        let places = pair(&span.fields);
+        Some(span.whole(|field| match places {
+            Some([prompt, _]) if field == prompt => call.prompt_ids(),
+            Some(_) => call.response_ids(),
+            None => span.fields.get(field).map_or(&[], |field| &field.ids),
+        }))
+    }
+}
+
 /// Whether the calls of a span may be found once for each of them: it has no rows and no choices.
 fn has_few_calls(span: &Span) -> bool {
     span.fields.iter().all(|field| field.rows.is_none() && field.index.is_none())
@@ -160,6 +175,64 @@ mod tests {
             assert_eq!(found, whole);
             let joined: &[u32] = if format == Format::Weave { &[7, 8, 6] } else { &[1, 2, 3] };
             assert_eq!((found[0].ids.as_slice(), found[0].prompt), (joined, 2));
+        }
+    }
+
+    /// A record, and how many lists of its first span are left out of its texts.
+    const SPELLINGS: [(&str, usize); 12] = [
+        (r#"{"inputs":{"prompt_ids":[0,10,4294967295],"x":"é"},"outputs":{"token_ids":[3],"log_probs":[-0.5e-3]}}"#, 3),
+        (r#"{"outputs": {"log_probs": [-1, -2], "token_ids": [3, 40]}, "inputs": {"prompt_ids": [1, 2, 3]}}"#, 3),
+        (r#"{"inputs":{"prompt_ids":[]},"outputs":{"token_ids":[3]}}"#, 2),
+        (r#"{"response_ids":[3,4],"response_mask":[1,0],"prompt_ids":[1,2],"reward":[1,2]}"#, 2),
+        (r#"{"inputs":{"prompt_ids":[1, 2,3]},"outputs":{"token_ids":[ 3],"log_probs":[-1]}}"#, 1),
+        (r#"{"inputs":{"prompt_ids":[1,  2]},"outputs":{"token_ids":[3 ,4]}}"#, 0),
+        (r#"{"inputs":{"prompt_ids":[1e0,2.0]},"outputs":{"token_ids":["3"],"log_probs":[-1,-2]}}"#, 0),
+        (r#"{"inputs":{"prompt_ids":[[1,2],[3]]},"outputs":{"token_ids":[[4],[5]],"log_probs":[[-1],[-2]]}}"#, 0),
+        (
+            r#"{"inputs":{"mask":[1,1],"prompt_ids":[1,1]},"outputs":{"rewards":[-1],"token_ids":[7],"log_probs":[-1]}}"#,
+            3,
+        ),
+        (r#"{"inputs":"{\"prompt_ids\":[1,2]}","outputs":{"token_ids":[3]},"traceId":"a","spanId":"b"}"#, 2),
+        (r#"{"outputs":{"token_ids":[5],"log_probs":[-1]}}"#, 2),
+        (r#"{"prompt_token_ids":[1],"choices":[{"index":0,"token_ids":[2]},{"index":1,"token_ids":[3, 4]}]}"#, 3),
+    ];
+
+    fn omitting(body: &str) -> Rollouts {
+        let mut reader = BodyReader::new(ReadOptions::default(), &Origin::default()).omitting_lists();
+        reader.push(body.as_bytes()).unwrap();
+        let mut calls = CallFinder::default();
+        calls.look_at(reader.settled());
+        let spans = reader.finish().unwrap().spans;
+        Rollouts::of(spans, calls, TokenizerSet::new(), CheckOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn texts_are_put_together_byte_for_byte() {
+        for (record, omitted) in SPELLINGS {
+            // Twice, so that they are read line by line.
+            let body = format!("{record}\n{record}\n");
+            let (whole, rollouts) = (crate::read(body.as_bytes(), &ReadOptions::default()).unwrap(), omitting(&body));
+            assert_eq!(rollouts.spans[0].omitted.len(), omitted, "{record}");
+            for (at, call) in rollouts.calls.iter().enumerate() {
+                let (span, text) = (&whole[call.span], rollouts.whole_span(at).unwrap());
+                assert_eq!((&text.inputs, &text.output), (&span.inputs, &span.output), "{record}");
+                assert_eq!((&text.attributes, &text.path), (&span.attributes, &span.path), "{record}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_left_out_says_nothing_else() {
+        for (record, _) in SPELLINGS {
+            let body = format!("{record}\n{record}\n");
+            let whole = read(Format::Auto, [&body, ""], false);
+            let rollouts = omitting(&body);
+            assert_eq!((&rollouts.calls, &rollouts.list), (&whole.calls, &whole.list), "{record}");
+            for at in 0..whole.list.len() {
+                assert_eq!(format!("{:?}", rollouts.numbers(at)), format!("{:?}", whole.numbers(at)), "{record}");
+                assert_eq!(rollouts.reward(at), whole.reward(at), "{record}");
+                assert_eq!(rollouts.check(at).unwrap(), whole.check(at).unwrap(), "{record}");
+            }
         }
     }
 }

@@ -51,7 +51,7 @@ impl RolloutsCore {
         let origin = Origin { content_type: Some(content_type), url: Some(url) };
         let (mut options, check) = CheckOptions::from_json(options.as_bytes()).map_err(to_js_error)?;
         options.trace_infos = Some(trace_infos).filter(|infos| !infos.is_empty()).map(<[u8]>::to_vec);
-        let reader = BodyReader::new(options, &origin).expect(bytes).map_err(to_js_error)?;
+        let reader = BodyReader::new(options, &origin).omitting_lists().expect(bytes).map_err(to_js_error)?;
         *self.reading.borrow_mut() = Some((reader, CallFinder::default(), check));
         Ok(())
     }
@@ -145,7 +145,7 @@ impl RolloutsCore {
         let (rollouts, rollout) = self.at(at)?;
         let node = rollout.nodes.get(call)?;
         let mut writer = Writer::default();
-        writer.facts(&rollouts.spans[rollouts.calls[node.call].span]);
+        writer.facts(&*rollouts.whole_span(node.call)?);
         Some(writer.finish().0)
     }
 

@@ -6,8 +6,12 @@ use super::{Found, Resolver};
 use crate::json::items;
 use crate::layouts::find::{Element, Located};
 use crate::layouts::select::is_one;
+#[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
+use crate::layouts::unfolded::Unfolded;
 use crate::layouts::{Field, Pointer};
 use crate::report::Warning;
+#[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
+use crate::view::NodeId;
 use crate::view::{Tree, json_into};
 
 /// What is asked for besides the ids and the place of the text.
@@ -39,6 +43,23 @@ impl Resolver<'_> {
     /// The mask and the log-probabilities of a field; of what `*` finds, the items of all as one list.
     fn lists(&mut self, field: &Field, element: Element<'_>) -> Lists {
         [self.list(&field.mask, element), self.list(&field.logprobs, element)]
+    }
+
+    /// Where the ids, which were found, and the log-probabilities of one element stand, if lists were asked for.
+    #[cfg(any(all(test, feature = "rollouts"), all(target_arch = "wasm32", feature = "reader")))]
+    pub(super) fn nodes(
+        &mut self,
+        field: &Field,
+        element: Option<Element<'_>>,
+        located: &Located<'_>,
+    ) -> [Option<NodeId>; 2] {
+        let node = |located: &Located<'_>| {
+            let node = located.matches[0].node;
+            (!located.pointer.is_every() && !Unfolded::is_folded(node)).then_some(node)
+        };
+        let Some(element) = element.filter(|_| matches!(self.wanted, Wanted::Lists(_))) else { return [None, None] };
+        let logprobs = field.logprobs.as_ref().and_then(|pointer| self.beside(element, pointer));
+        [node(located), logprobs.as_ref().and_then(node)]
     }
 
     fn list(&mut self, pointer: &Option<Pointer>, element: Element<'_>) -> Option<Vec<u8>> {

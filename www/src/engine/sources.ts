@@ -77,7 +77,7 @@ async function* fileParts(origin: Origin, source: Blob | Response, size: number,
       // It comes while the beginning is read.
       const next = chunks.next();
       next.catch(() => {});
-      yield beginningOf(origin, first);
+      yield beginningOf(origin, first, () => (source as Blob).slice(0, first.length));
       const { value } = await next;
       if (value) held = [value];
     } else if (!isShort) held = yield* beginning(origin, chunks);
@@ -102,13 +102,13 @@ async function* beginning(origin: Origin, chunks: AsyncGenerator<Uint8Array>): A
     }
     const lines = wholeLines(joined(held, length).subarray(0, wanted));
     if (!lines) continue;
-    yield beginningOf(origin, lines);
+    yield beginningOf(origin, lines, () => blobWith([lines]));
     return held;
   }
 }
 
-function beginningOf(origin: Origin, lines: Uint8Array): Part {
-  return { origin, source: lines, content: () => blobWith([lines]), isBeginning: true };
+function beginningOf(origin: Origin, source: Uint8Array, content: () => Blob): Part {
+  return { origin, source, content, isBeginning: true };
 }
 
 /** What was read already, and what comes next. */

@@ -1,35 +1,38 @@
 /**
- * WebAssembly is compiled function by function at the first call, and once more, for speed, when one is called often: before somebody
- * waits for it.
+ * What is done for the first time takes longest: WebAssembly and JavaScript are compiled function by function at the first call, and
+ * once more, for speed, when one is called often. So files are opened before somebody waits for one.
  */
-import { openRollouts } from "token2text";
 import { nextTask } from "./jobs.js";
+import { partsOf } from "./sources.js";
 import type { Tokenizers } from "./tokenizers.js";
+import { Traces, type Opened } from "./traces.js";
 
-/** A body has so many rollouts of three turns, each so many ids: it is read in a few milliseconds, for which a call may have to wait. */
-const ROLLOUTS = 10;
+/** A file has so many rollouts of three turns, each so many ids: 2.5 MB, of which a beginning is opened first. */
+const ROLLOUTS = 60;
 const IDS = 500;
-/** After so many bodies, some 17 MB, reading gets no faster. */
-const BODIES = 40;
+/** After so many files reading gets no faster. */
+const FILES = 7;
 
 export class WarmUp {
-  #body = new Uint8Array();
+  #file: Blob | undefined;
   #left = 0;
-  #isOver = false;
+  #over = new AbortController();
 
   constructor(private readonly tokenizers: Tokenizers) {}
 
-  /** Reads bodies like those that will come, and lets other calls in between. */
-  async run(bodies = BODIES): Promise<void> {
+  /** Opens files like those that will come, and lets other calls in between. */
+  async run(files = FILES): Promise<void> {
     const isRunning = this.#left > 0;
-    this.#left = Math.max(this.#left, bodies);
+    this.#left = Math.max(this.#left, files);
     if (isRunning) return;
+    const { signal } = this.#over;
     try {
-      for (; this.#left > 0; this.#left--) {
+      for (; this.#left > 0 && !signal.aborted; this.#left--) {
         await nextTask();
-        if (this.#isOver) return;
-        await this.#read();
+        await this.#open(signal);
       }
+    } catch (error) {
+      if (!signal.aborted) throw error;
     } finally {
       this.#left = 0;
     }
@@ -43,18 +46,26 @@ export class WarmUp {
 
   /** From now on there is real work. */
   end(): void {
-    this.#isOver = true;
+    this.#over.abort();
+    this.#file = undefined;
   }
 
-  async #read(): Promise<void> {
-    if (this.#body.length === 0) this.#body = new TextEncoder().encode(body());
-    const reader = await openRollouts(this.#body, this.tokenizers.byPattern);
-    reader.overview();
-    reader.free();
+  async #open(signal: AbortSignal): Promise<void> {
+    this.#file ??= new Blob([lines()]);
+    const traces = new Traces(this.tokenizers);
+    try {
+      let beginning: Opened | undefined;
+      for await (const part of partsOf({ kind: "file", name: "warm-up", blob: this.#file }, () => {}, signal)) {
+        const { opened } = await traces.add(part, beginning, signal);
+        beginning = part.isBeginning ? opened : undefined;
+      }
+    } finally {
+      traces.clear();
+    }
   }
 }
 
-function body(): string {
+function lines(): string {
   const lines: string[] = [];
   for (let number = 0; number < ROLLOUTS; number++) {
     const prompt: number[] = [];

@@ -50,7 +50,7 @@ export function connectEngine(): Engine & { dispose(): void } {
     openSpans: (spans, listener) => client.open(false, { open: (engine, told) => engine.openSpans(spans, proxy(told)), listener }) as ReturnType<Engine["openSpans"]>,
     follow: (isActive) => client.follow(isActive),
     cancel: (what) => client.cancel(what),
-    checkAll: (onRows) => job("check", (engine) => engine.checkAll(proxy(onRows))),
+    checkAll: (onChecked) => job("check", (engine) => engine.checkAll(proxy(onChecked))),
     rollout: (at) => again((engine) => engine.rollout(at)),
     tokens: (at, of) => again((engine) => engine.tokens(at, of)),
     bytes: (at, ids) => again((engine) => engine.bytes(at, ids)),
@@ -121,10 +121,10 @@ class Client {
     await this.#running?.engine.follow(isActive);
   }
 
-  /** A worker that is new does not know yet whether anybody looks. */
+  /** A worker that is new does not know yet whether anybody looks. Calls are done in their order, and nobody waits for this one. */
   async #openIn(engine: Remote<WorkerEngine>, { open, listener }: Opening): Promise<unknown> {
-    await engine.follow(this.#isFollowing);
-    return open(engine, listener);
+    const [, opened] = await Promise.all([engine.follow(this.#isFollowing), open(engine, listener)]);
+    return opened;
   }
 
   async cancel(what: JobName): Promise<void> {

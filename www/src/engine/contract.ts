@@ -76,6 +76,9 @@ export interface Row {
   revision?: number;
 }
 
+/** What is known of a row once its rollout was looked at. */
+export type Checked = Required<Pick<Row, "at" | "findings" | "toolCalls">>;
+
 /** What the engine says while it opens traces. Rows come in batches; a first batch comes before the whole is read. */
 export interface OpenListener {
   onProgress: OnProgress;
@@ -180,8 +183,8 @@ export interface Engine {
   /** Stops what is being loaded, opened, checked or searched; its promise is rejected with the code `aborted`. */
   cancel(what: "tokenizer" | "traces" | "check" | "search"): Promise<void>;
 
-  /** Looks at all rollouts for findings, a few at a time; rows come again as their findings are known. */
-  checkAll(onRows: (rows: Row[], done: number, total: number) => void): Promise<void>;
+  /** Looks at all rollouts for findings, a few at a time. */
+  checkAll(onChecked: (checked: Checked[], done: number, total: number) => void): Promise<void>;
   rollout(at: number): Promise<RolloutDetail>;
   tokens(at: number, call: number): Promise<CallTokens>;
   /** The bytes that each id stands for by itself: none where its tokenizer has none. */

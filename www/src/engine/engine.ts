@@ -2,7 +2,7 @@
 import { transfer } from "comlink";
 import { Enricher, init, write, type SkippedPart, type SpanInput } from "token2text";
 import { load } from "token2text/engines";
-import type { CallTokens, Engine, Finding, Hit, KeptTokenizer, OnProgress, OpenListener, Query, RolloutDetail, Row, Source, TokenizerFacts } from "./contract.js";
+import type { CallTokens, Checked, Engine, Finding, Hit, KeptTokenizer, OnProgress, OpenListener, Query, RolloutDetail, Source, TokenizerFacts } from "./contract.js";
 import { detailOf, tokensOf } from "./detail.js";
 import { Drift } from "./drift.js";
 import { failureOf } from "./errors.js";
@@ -231,16 +231,16 @@ export class WorkerEngine implements Engine {
     this.#jobs.stop(what);
   }
 
-  async checkAll(onRows: (rows: Row[], done: number, total: number) => void): Promise<void> {
+  async checkAll(onChecked: (checked: Checked[], done: number, total: number) => void): Promise<void> {
     const job = this.#jobs.begin("check");
     const { rows } = this.#traces;
-    let batch: Row[] = [];
+    let batch: Checked[] = [];
     let told = performance.now();
     for (let at = 0; at < rows.length; at++) {
       await job.breathe();
       if (!rows[at].findings) batch.push(this.#traces.check(at));
       if (batch.length < ROWS && at + 1 < rows.length && performance.now() - told < MILLIS) continue;
-      await onRows(batch, at + 1, rows.length);
+      await onChecked(batch, at + 1, rows.length);
       batch = [];
       told = performance.now();
     }

@@ -1,6 +1,6 @@
 /** The traces that are open: bodies, and the list of all their rollouts, each at a position that it keeps. */
 import type { Rollout, RolloutReader, SkippedPart } from "token2text";
-import type { Problem, Row } from "./contract.js";
+import type { Checked, Problem, Row } from "./contract.js";
 import { failure } from "./errors.js";
 import { openBody, type Body } from "./reader.js";
 import { Keys, countLevels, rowOf } from "./rows.js";
@@ -82,10 +82,12 @@ export class Traces {
   }
 
   /** Looks at a rollout for its row alone. */
-  check(at: number): Row {
+  check(at: number): Checked {
     const { reader, local } = this.place(at);
     const { findings, statistics } = this.#recent.get(at) ?? reader.rollout(local);
-    return (this.rows[at] = { ...this.rows[at], findings: countLevels(findings), toolCalls: statistics.toolCalls });
+    const checked = { at, findings: countLevels(findings), toolCalls: statistics.toolCalls };
+    Object.assign(this.rows[at], checked);
+    return checked;
   }
 
   /** Where a rollout is: its body, the reader of that, and its position in it. */

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Row } from "../engine/contract.js";
+import { Pace } from "../pace.js";
 import { areSiblings, arrange } from "./arrange.js";
 import { COLUMNS, ListFacts } from "./columns.js";
 import { EVERYTHING, matcher, type Filter } from "./filter.js";
@@ -15,7 +16,7 @@ const lines = async (rows: Row[], options: { filter?: Partial<Filter>; sort?: [s
   return { ...arrangement!, lines: [...arrangement!.lines] };
 };
 
-test("numbers are sorted as comparing sorts them, equal ones stay, and none come last both ways", () => {
+test("numbers are sorted as comparing sorts them, equal ones stay, and none come last both ways", async () => {
   const values = Float64Array.from([3, -1, NaN, 0, -0, 1e300, -1e300, 5e-324, -5e-324, Infinity, -Infinity, 3, 2 ** 53 + 2, 0.1, NaN, -0.1]);
   let seed = 1;
   const random = Float64Array.from({ length: 5000 }, () => ((seed = (seed * 48271) % 2147483647) % 1000) / 7 - 60);
@@ -27,10 +28,10 @@ test("numbers are sorted as comparing sorts them, equal ones stay, and none come
         if (Number.isNaN(x) || Number.isNaN(y)) return Number(Number.isNaN(x)) - Number(Number.isNaN(y));
         return x === y ? 0 : (x < y ? -1 : 1) * (descending ? -1 : 1);
       };
-      assert.deepEqual([...sortByValue(order, list, descending)], [...order].sort(compare));
+      assert.deepEqual([...(await sortByValue(order, list, descending, new Pace()))], [...order].sort(compare));
     }
   }
-  assert.deepEqual([...sortByValue(new Uint32Array(), new Float64Array(), false)], []);
+  assert.deepEqual([...(await sortByValue(new Uint32Array(), new Float64Array(), false, new Pace()))], []);
 });
 
 test("texts are sorted with their numbers as numbers, many of them by their letters", async () => {

@@ -92,8 +92,7 @@ async function sorted(
     if (row) values[at] = (rank ? rank.get(text!(row)) : number!(row)) ?? NaN;
     if (seen++ % 1024 === 1023 && pace.isDue()) await pace.rest();
   }
-  if (pace.isDue()) await pace.rest();
-  const result = sortByValue(order, values, descending);
+  const result = await sortByValue(order, values, descending, pace);
   if (pace.isDue()) await pace.rest();
   return result;
 }

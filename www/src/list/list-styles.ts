@@ -2,9 +2,9 @@ import { css } from "lit";
 
 export const cellStyles = css`
   .reward-bar {
-    display: block;
-    flex: none;
+    display: inline-block;
     width: 36px;
+    vertical-align: middle;
     height: 4px;
     border-radius: 2px;
     background: var(--t2t-border);
@@ -46,7 +46,8 @@ export const listStyles = css`
     display: grid;
     grid-template-columns: var(--columns);
     height: var(--t2t-row);
-    min-width: max-content;
+    min-width: var(--least);
+    contain: strict;
     border-bottom: 1px solid color-mix(in srgb, var(--t2t-border) 60%, transparent);
   }
   .head {
@@ -58,24 +59,26 @@ export const listStyles = css`
   }
   .space {
     position: relative;
-    min-width: max-content;
+    min-width: var(--least);
   }
   .window {
     position: absolute;
     inset: 0 0 auto;
-    min-width: max-content;
   }
+  /* Blocks of one line: there are hundreds, all laid out anew as one scrolls. */
   .row > * {
-    display: flex;
-    align-items: center;
     min-width: 0;
     padding: 0 7px;
     overflow: hidden;
     white-space: nowrap;
+    text-overflow: ellipsis;
+    line-height: calc(var(--t2t-row) - 1px);
   }
   .row > .number {
-    justify-content: flex-end;
-    gap: 6px;
+    text-align: end;
+  }
+  .row > .number > .reward-bar {
+    margin-inline-start: 6px;
   }
   .window .row:not(.group) {
     cursor: pointer;
@@ -160,8 +163,10 @@ export const listStyles = css`
     padding: 0 2px;
   }
   .group > * {
-    padding: 0 6px;
+    display: flex;
+    align-items: center;
     gap: 10px;
+    padding: 0 6px;
   }
   .group .soft {
     font-weight: 400;

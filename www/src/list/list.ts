@@ -128,7 +128,9 @@ export class List extends LitElement {
   private arrangeSoon(): void {
     if (this.running) this.isStale = true;
     if (this.running || this.waiting !== undefined) return;
-    const wait = this.arrangement.lines.length === 0 ? 0 : Math.max(0, PATIENCE - (performance.now() - this.arranged));
+    // The first rows are to be drawn with the list itself.
+    if (this.arrangement.lines.length === 0) return void this.arrange();
+    const wait = Math.max(0, PATIENCE - (performance.now() - this.arranged));
     this.waiting = setTimeout(() => void this.arrange(), wait);
   }
 
@@ -174,6 +176,7 @@ export class List extends LitElement {
     const { columns } = this;
     this.arrivals.see(this.window.seen(this.arrangement.lines.length), this.arrived);
     const widths = columns.map(({ width, text }) => (text ? `minmax(${width}px, 1fr)` : `${width}px`)).join(" ");
+    const least = columns.reduce((sum, { width }) => sum + width, 0);
     return html`
       <t2t-filter-bar
         .filter=${this.filter}
@@ -192,7 +195,7 @@ export class List extends LitElement {
         aria-colcount=${columns.length}
         aria-activedescendant=${this.active >= 0 ? `line-${this.active}` : nothing}
         aria-busy=${!this.isWhole}
-        ${styles({ "--columns": widths })}
+        ${styles({ "--columns": widths, "--least": `${least}px` })}
         @scroll=${this.window.onScroll}
         @keydown=${this.onKey}
         @click=${this.onClick}
@@ -254,7 +257,10 @@ export class List extends LitElement {
       aria-selected=${at === this.selected}
       data-line=${line}
     >
-      ${this.columns.map((column) => html`<div role="gridcell" class=${column.text ? "text" : "number"}>${cell(column, row, this.scale)}</div>`)}
+      ${this.columns.map((column) => {
+        const content = cell(column, row, this.scale);
+        return html`<div role="gridcell" class=${column.text ? "text" : "number"} title=${column.text ? content : nothing}>${content}</div>`;
+      })}
     </div>`;
   }
 

@@ -1,32 +1,33 @@
 /**
- * The list, drawn once where nobody sees it. What a browser does for the first time takes long: it looks for fonts, reads templates,
- * compiles. When the first rollouts come somebody waits.
+ * The screen with rollouts, drawn once where nobody sees it. What a browser does for the first time takes long: it looks for fonts,
+ * reads templates, compiles. When the first rollouts come somebody waits.
  */
-import { element } from "./element.js";
+import { adoptStyles, render, type LitElement } from "lit";
 import { whenIdle } from "./engine/client.js";
 import type { Row } from "./engine/contract.js";
 import { ListFacts } from "./list/columns.js";
-import { List } from "./list/list.js";
+import type { List } from "./list/list.js";
+import type { Load, Session } from "./session.js";
+import type { Token2TextViewer } from "./viewer.js";
+import { view } from "./view.js";
 
 /** As many lines as a window has, with something in every column. */
 const LINES = 40;
 
-/** It has a name of its own, so that nobody takes it for the list. */
-element("t2t-rehearsal")(class extends List {});
-
-/** Draws it in the root of the viewer, in two steps, each when the page has nothing else to do. */
-export function rehearse(root: HTMLElement | DocumentFragment): void {
-  const list = document.createElement("t2t-rehearsal") as List;
-  list.inert = true;
-  list.ariaHidden = "true";
-  Object.assign(list.style, { position: "absolute", inset: "0", visibility: "hidden", contain: "strict" });
-  root.append(list);
-  list.addEventListener("arranged", () => list.rows.length > 0 && void drawn(list).then(() => list.remove()));
+/** Draws it over the viewer, in two steps, each when the page has nothing else to do. */
+export function rehearse(viewer: Token2TextViewer): void {
+  const host = document.createElement("div");
+  host.inert = true;
+  host.ariaHidden = "true";
+  Object.assign(host.style, { position: "absolute", inset: "0", visibility: "hidden", contain: "strict" });
+  // A root that nothing looks into: nobody takes this for the screen itself.
+  const root = host.attachShadow({ mode: "closed" });
+  adoptStyles(root, (viewer.constructor as typeof LitElement).elementStyles);
   whenIdle(() => {
-    const rows = sample();
-    const facts = new ListFacts();
-    facts.add(rows);
-    Object.assign(list, { rows, version: 1, columns: facts.columns(), scale: facts.scale, checked: { done: 1, total: 2 } });
+    viewer.renderRoot.append(host);
+    render(view(standIn(viewer)), root);
+    const list = root.querySelector<List>("t2t-list")!;
+    list.addEventListener("arranged", () => whenIdle(() => void drawn(list).then(() => host.remove())));
   });
 }
 
@@ -34,6 +35,21 @@ async function drawn(list: List): Promise<void> {
   await list.updateComplete;
   // Only what is asked for is laid out at once.
   list.getBoundingClientRect();
+}
+
+/** The viewer as it will be when the first rollouts are there. */
+function standIn(viewer: Token2TextViewer): Token2TextViewer {
+  const rows = sample();
+  const facts = new ListFacts();
+  facts.add(rows);
+  const load: Load = { id: 0, what: "traces", name: "rehearsal", state: "loading", progress: { what: "Reading", done: 1, total: 2 } };
+  const session: Partial<Session> = { rows, version: 1, loads: [load], checked: { done: 1, total: 2 }, columns: facts.columns(), scale: facts.scale };
+  return withOthers(viewer, { session: withOthers(viewer.session, session), showsSources: false, requestUpdate: () => {} });
+}
+
+/** An object that differs in some properties. */
+function withOthers<T extends object>(object: T, others: Partial<T>): T {
+  return Object.create(object, Object.fromEntries(Object.entries(others).map(([name, value]) => [name, { value }]))) as T;
 }
 
 function sample(): Row[] {

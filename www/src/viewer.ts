@@ -132,7 +132,7 @@ export class Token2TextViewer extends LitElement {
   override firstUpdated() {
     whenIdle(() => {
       void this.fetchLater();
-      if (this.showsSources) rehearse(this.renderRoot);
+      if (this.showsSources) rehearse(this);
     });
   }
 

@@ -3,6 +3,7 @@ import { property, query, state } from "lit/decorators.js";
 import { element } from "../element.js";
 import { cache } from "lit/directives/cache.js";
 import type { CallTokens, Engine, Finding, Hit, RolloutDetail, Row } from "../engine/contract.js";
+import { Pace } from "../pace.js";
 import { SelectEvent, type MoveEvent, type Selection, type Tab } from "../selection.js";
 import { safe, safeStyles } from "../text/safe.js";
 import "../text/text-lines.js";
@@ -82,6 +83,8 @@ export class RolloutView extends LitElement {
     this.problem = "";
     try {
       const detail = await engine.rollout(row.at);
+      // To take it in and to draw it are two tasks: each may be long.
+      await new Pace().rest();
       if (row !== this.row && row.key !== this.row.key) return;
       this.detail = detail;
       this.tokens = this.raw = this.drift = this.held = undefined;
@@ -120,8 +123,7 @@ export class RolloutView extends LitElement {
     this[what] = { call, value } as Fetched<never>;
     try {
       const value = await this.engine[what](detail.at, call);
-      // To take it in and to draw it are two tasks: each may be long.
-      await new Promise((resolve) => setTimeout(resolve));
+      await new Pace().rest();
       put({ value: value as never });
     } catch (error) {
       put({ problem: wordsOf(error) });

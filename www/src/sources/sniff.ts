@@ -7,6 +7,8 @@ const HEAD = 4096;
 
 export async function isTokenizer(file: Blob, name: string): Promise<boolean> {
   if (/\.t2t(\.gz)?$/i.test(name)) return true;
+  // A tokenizer is one document. Of what is many, the first bytes need not be waited for.
+  if (/\.(jsonl|ndjson)(\.gz)?$/i.test(name)) return false;
   if (/(^|\/)[^/]*tokenizer\.json(\.gz)?$/i.test(name)) return true;
   const head = await headOf(file);
   if (startsWith(head, PACKED)) return true;

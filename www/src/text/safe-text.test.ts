@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cut, nameOf, plain } from "./safe-text.js";
+import { cut, isPlain, nameOf, plain } from "./safe-text.js";
 
 const source = (text: string, options = {}) => cut(text, options).map((run) => ("source" in run ? run.source : run.text)).join("");
 const chips = (text: string) => cut(text).filter((run) => run.kind === "chip").map((run) => run.text);
@@ -8,6 +8,18 @@ const chips = (text: string) => cut(text).filter((run) => run.kind === "chip").m
 test("text without hidden characters is one run", () => {
   assert.deepEqual(cut("const a = 1;\n\tif (a) {}\n日本語 👍🏽 العربية"), [{ kind: "text", text: "const a = 1;\n\tif (a) {}\n日本語 👍🏽 العربية" }]);
   assert.deepEqual(cut(""), []);
+});
+
+test("what is plain would not be cut", () => {
+  for (const marks of ["none", "lines", "all"] as const) {
+    for (let point = 0; point < 0x3000; point++) {
+      const text = String.fromCodePoint(point);
+      if (isPlain(text, { marks })) assert.deepEqual(cut(text, { marks }), [{ kind: "text", text }]);
+    }
+    assert.ok(isPlain("const", { marks }));
+    assert.ok(!isPlain("a\u202eb", { marks }) && !isPlain("a\n", { marks }) && !isPlain("", { marks }));
+  }
+  assert.ok(isPlain(" a b", { marks: "lines" }) && !isPlain(" a b", { marks: "all" }));
 });
 
 test("every character that moves or hides is named", () => {

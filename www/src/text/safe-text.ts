@@ -56,6 +56,14 @@ function codeOf(point: number): string {
   return `U+${point.toString(16).toUpperCase().padStart(4, "0")}`;
 }
 
+const VISIBLE = /^[\x21-\x7e]+$/;
+const VISIBLE_OR_SPACE = /^[\x20-\x7e]+$/;
+
+/** Whether `cut` would give the text as it is, for what is most of all text; `false` says nothing. */
+export function isPlain(text: string, { marks = "none" }: CutOptions = {}): boolean {
+  return (marks === "all" ? VISIBLE : VISIBLE_OR_SPACE).test(text);
+}
+
 /** Cuts a text into what is shown as it is and what is shown by name. Their sources together are the text. */
 export function cut(text: string, { marks = "none", chips = 200 }: CutOptions = {}): Run[] {
   const runs: Run[] = [];

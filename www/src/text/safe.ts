@@ -1,6 +1,6 @@
 /** Text of a trace as templates: text nodes and chips, and nothing that it could say would be anything else. */
 import { css, html } from "lit";
-import { cut, type CutOptions, type Run } from "./safe-text.js";
+import { cut, isPlain, type CutOptions, type Run } from "./safe-text.js";
 
 export function safe(text: string, options?: CutOptions) {
   const runs = cut(text, options);
@@ -16,6 +16,7 @@ function template(run: Run, at: number, { length }: readonly Run[]) {
 
 /** The same as nodes, for what is drawn by the thousand. */
 export function safeNodes(text: string, options?: CutOptions): (string | Node)[] {
+  if (isPlain(text, options)) return [text];
   const runs = cut(text, options);
   return runs.flatMap((run, at) => {
     if (run.kind === "text") return [run.text];

@@ -41,12 +41,12 @@ export function tokenSpans(drawn: Drawn, start: number, end: number): DocumentFr
     if (text.has(token, Flag.special)) names += " special";
     if (selected && token >= selected[0] && token < selected[1]) names += " selected";
     if (token === cursor) names += " cursor";
-    const found = hits.filter(({ tokens }) => tokens[0] <= token && token < tokens[1]);
-    if (found.length > 0) names += drawn.hit && found.includes(drawn.hit) ? " hit-now" : " hit";
-    const finding = findings.find(({ tokens }) => tokens[0] <= token && token < tokens[1]);
+    const isHere = ({ tokens }: { tokens: Range }) => tokens[0] <= token && token < tokens[1];
+    if (hits.some(isHere)) names += drawn.hit && isHere(drawn.hit) ? " hit-now" : " hit";
+    const finding = findings.find(isHere);
     if (finding) names += ` finding f-${finding.level}`;
     const span = element("span", names);
-    span.dataset.t = String(token);
+    span.setAttribute("data-t", String(token));
     if (settings.ids) {
       const says = element("span");
       says.append(...tokenText(drawn, token));

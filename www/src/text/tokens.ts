@@ -20,8 +20,9 @@ import { keepSettings, lastSettings, type SettingsEvent, type TokenSettings } fr
 import { tokenStyles } from "./token-styles.js";
 import { virtualStyles } from "./virtual-styles.js";
 
-/** So many tokens are drawn at once, at most, when each row is full. */
-const MOST_DRAWN = 1200;
+/** So many tokens are drawn at once, at most, when each row is full: more take longer than a frame as one scrolls. */
+const MOST_DRAWN = 640;
+
 /** The tab Tokens: every token of a call, to be looked at one by one. */
 @element("t2t-tokens")
 export class Tokens extends CallLines {

@@ -25,6 +25,8 @@ export class VirtualRows implements ReactiveController {
 
   /** Where it was when it was taken out of the page. */
   private left = 0;
+  /** Whether rows may be drawn: to lay out all of them and to draw some takes long enough for two tasks. */
+  private isLaidOut = false;
 
   /** Functions that stay the same: with another one virtual-core measures all rows anew. */
   private readonly steady;
@@ -70,13 +72,18 @@ export class VirtualRows implements ReactiveController {
     this.virtualizer.measureElement(null);
     if (this.left > 0 && !this.wanted && scroller.clientHeight > 0) this.virtualizer.scrollToOffset(this.left);
     this.left = 0;
-    // To lay out all rows and to draw some takes long enough for two tasks.
-    if (isNew) void new Pace().rest().then(() => this.host.requestUpdate());
-    else if (this.wanted && scroller.clientHeight > 0) {
+    if (isNew) void this.drawNext();
+    else if (this.isLaidOut && this.wanted && scroller.clientHeight > 0) {
       const { row, align } = this.wanted;
       this.wanted = undefined;
       this.virtualizer.scrollToIndex(row, { align });
     }
+  }
+
+  private async drawNext(): Promise<void> {
+    await new Pace().rest();
+    this.isLaidOut = true;
+    this.host.requestUpdate();
   }
 
   private get scroller(): HTMLElement | null {
@@ -113,7 +120,7 @@ export class VirtualRows implements ReactiveController {
   /** The rows in sight. The template's element must have `data-row=${row}`. */
   rows(template: (row: number) => TemplateResult): TemplateResult {
     this.virtualizer?.setOptions(this.settings());
-    const items: VirtualItem[] = this.virtualizer?.getVirtualItems() ?? [];
+    const items: VirtualItem[] = (this.isLaidOut && this.virtualizer?.getVirtualItems()) || [];
     const start = items[0]?.start ?? 0;
     return html`
       <div class="height" ${styles({ height: `${this.virtualizer?.getTotalSize() ?? 0}px` })}></div>

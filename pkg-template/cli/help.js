@@ -113,7 +113,8 @@ Examples:
 export const VIEW = `Usage: token2text view [FILE...] [--tokenizer T] [options]
 
 Serves the viewer's page to this machine and prints its address, with the files opened. Only the page and the files that are named
-here can be read; they stay on this machine. FILE and T may also be addresses, which the page fetches itself.
+here can be read; they stay on this machine. FILE and T may also be addresses, which the page fetches itself. A FILE that is named
+tokenizer.json or .t2t is a tokenizer.
 
 Options:
   -t, --tokenizer T      a tokenizer.json or what pack made of it, or the folder that holds it; may be repeated with a

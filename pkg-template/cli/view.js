@@ -18,6 +18,8 @@ const OPTIONS = {
   help: { type: "boolean", short: "h" },
 };
 const PORT = 4173;
+/** A file of such a name is a tokenizer also without `--tokenizer`. */
+const TOKENIZER = /(tokenizer\.json|\.t2t)(\.gz)?$/i;
 /** Where given files are, seen from the page. */
 const FOLDER = "given";
 
@@ -34,7 +36,11 @@ export async function view(args) {
     process.stdout.write(help.VIEW);
     return 0;
   }
-  const opened = await givenFiles(settings.tokenizers, settings.files[0] === "-" ? [] : settings.files);
+  const files = settings.files[0] === "-" ? [] : settings.files;
+  const opened = await givenFiles(
+    [...settings.tokenizers, ...files.filter((file) => TOKENIZER.test(file))],
+    files.filter((file) => !TOKENIZER.test(file)),
+  );
   const query = queryOf(opened);
   if (values.export !== undefined) {
     if (values.port ?? values.mlflow ?? values.trackio) throw new UsageError("--export writes a folder and serves nothing: leave --port, --mlflow and --trackio out");

@@ -2,11 +2,11 @@
 import assert from "node:assert/strict";
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { createServer, request } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { VIEWER_POLICY, viewerFiles } from "../../pkg/viewer-files.js";
@@ -179,6 +179,15 @@ test("wrong usage is told", async () => {
     assert.match(stderr, words);
   }
   taken.close();
+});
+
+test("a file that is named as tokenizers are is one", async () => {
+  const named = join(folder, "tokenizer.json");
+  copyFileSync(tokenizer, named);
+  const server = await started([named, trace, "--port", "0"]);
+  await server.stop();
+  const { searchParams } = new URL(server.url);
+  assert.deepEqual([...searchParams].map(([name, address]) => [name, basename(address)]), [["tokenizer", basename(named)], ["trace", basename(trace)]]);
 });
 
 test("the folder holds the page and all that it needs", async () => {

@@ -4,7 +4,7 @@ export const cellStyles = css`
   .reward-bar {
     display: inline-block;
     width: 36px;
-    vertical-align: middle;
+    vertical-align: 2px;
     height: 4px;
     border-radius: 2px;
     background: var(--t2t-border);

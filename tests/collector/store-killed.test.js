@@ -134,7 +134,7 @@ test("a disk that is full: senders are told to try again, nothing is half stored
 });
 
 /** Before a command: its folder becomes a disk of its own, which only that process sees. */
-const MOUNTED = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=40m tmpfs "$0" && exec "$@"'];
+const MOUNTED = ["unshare", "-rm", "sh", "-c", 'mount -t tmpfs -o size=88m tmpfs "$0" && exec "$@"'];
 const canMount = spawnSync(MOUNTED[0], [...MOUNTED.slice(1), folder, "true"]).status === 0;
 
 if (!canMount) console.log("no tmpfs is filled: users may not mount in a name space of their own here (unshare -rm)");

@@ -11,6 +11,7 @@ import { MIGRATIONS } from "../../collector/src/store/migrations.js";
 import { openBeside, openKept } from "../../collector/src/store/open.js";
 import { packed, unpacked } from "../../collector/src/store/packed-ids.js";
 import { Tables } from "../../collector/src/store/tables.js";
+import { entriesOf } from "../../collector/src/store/trace-blocks.js";
 import { Traces } from "../../collector/src/store/traces.js";
 import { freshFolder } from "./support/folders.js";
 
@@ -80,7 +81,8 @@ function check(traces, expected) {
 const stateOf = (database) => {
   const number = (/** @type {string} */ sql) => /** @type {number} */ (database.prepare(sql).pluck().get());
   const segments = number("SELECT count(*) FROM segments");
-  return { segments, entries: number("SELECT count(*) FROM traces"), isBegun: number("SELECT count(*) FROM traces WHERE segment > (SELECT coalesce(max(last), 0) FROM segments)") > 0 };
+  const entries = /** @type {Buffer[]} */ (database.prepare("SELECT entries FROM blocks").pluck().all()).reduce((sum, block) => sum + [...entriesOf(block)].length, 0);
+  return { segments, entries, isBegun: number("SELECT count(*) FROM blocks WHERE segment > (SELECT coalesce(max(last), 0) FROM segments)") > 0 };
 };
 
 test("ids of any length are packed and unpacked as they are", () => {
@@ -176,7 +178,7 @@ test("a segment goes with the last of its bodies, and what a dead letter has sta
   check(new Traces(beside), expected);
   const newest = /** @type {number[]} */ (beside.prepare("SELECT last FROM segments ORDER BY last").pluck().all());
   assert.ok(newest.length >= 1 && newest.every((last) => last > bodies), `${newest}`);
-  assert.equal(beside.prepare("SELECT count(*) FROM traces WHERE segment <= ?").pluck().get(bodies), 0);
+  assert.equal(beside.prepare("SELECT count(*) FROM blocks WHERE segment <= ?").pluck().get(bodies), 0);
   beside.close();
   keeper.close();
 });
@@ -202,7 +204,35 @@ test("what the index will take is kept free: a store at its bound never grows be
   keeper.close();
 });
 
-test("a store of the first version is brought up to date, with all of its traces", () => {
+test("a trace that every body has spans of is found in every block of a segment", () => {
+  const file = freshFile();
+  const keeper = new Keeper({ file, bytes: 64 * MIB, exports: [] });
+  const expected = nothing();
+  const trace = Buffer.alloc(16, 0x77);
+  const ids = Array.from({ length: 15_000 }, (_, i) => [trace, Buffer.from(i.toString(16).padStart(32, "0"), "hex")]);
+  const { answers } = keeper.write(ids.map((own, id) => ({ id, method: "add", args: [bodyOf(own), PROTOBUF] })));
+  for (const { id, value } of answers) expect(expected, value, ids[id], bodyOf(ids[id]).length);
+  add(keeper, expected);
+  const beside = openBeside(file);
+  assert.equal(stateOf(beside).segments, 1);
+  check(new Traces(beside), expected);
+  beside.close();
+  keeper.close();
+});
+
+/** Begins a segment of the index as version 2 has it, and leaves it. @param {string} file */
+function beginSegment(file) {
+  const database = openKept(file, MIGRATIONS.slice(0, 2));
+  const waiting = database.prepare("SELECT body, traces FROM traced WHERE body > (SELECT coalesce(max(last), 0) FROM segments)").all();
+  const entries = /** @type {{ body: number, traces: Buffer }[]} */ (waiting).flatMap(({ body, traces }) => unpacked(traces).map((trace) => ({ body, trace: Buffer.from(trace, "latin1") })));
+  entries.sort((a, b) => Buffer.compare(a.trace, b.trace) || a.body - b.body);
+  const last = Math.max(...entries.map(({ body }) => body));
+  const insert = database.prepare("INSERT INTO traces (segment, trace, body) VALUES (?, ?, ?)");
+  for (const { trace, body } of entries.slice(0, entries.length / 2)) insert.run(last, trace, body);
+  database.close();
+}
+
+for (const version of [1, 2]) test(`a store of version ${version} is brought up to date, with all of its traces`, () => {
   const file = freshFile();
   const old = openKept(file, MIGRATIONS.slice(0, 1));
   const expected = nothing();
@@ -220,6 +250,7 @@ test("a store of the first version is brought up to date, with all of its traces
     old.prepare("INSERT INTO dead (export, body, at, attempts, reason) VALUES ('a', 7, 1, 1, 'no')").run();
   })();
   old.close();
+  if (version === 2) beginSegment(file);
   const keeper = new Keeper({ file, bytes: 64 * MIB, exports: [] });
   const beside = openBeside(file);
   assert.equal(beside.pragma("user_version", { simple: true }), MIGRATIONS.length);
@@ -235,6 +266,6 @@ test("a store of the first version is brought up to date, with all of its traces
   beside.close();
   keeper.close();
   const empty = freshFile();
-  openKept(empty, MIGRATIONS.slice(0, 1)).close();
+  openKept(empty, MIGRATIONS.slice(0, version)).close();
   new Keeper({ file: empty, bytes: MIB, exports: [] }).close();
 });

@@ -9,8 +9,8 @@
 /** How many bodies go at once, for their age and for want of room. */
 const STEP = 256;
 const FEW = 32;
-/** What the write-ahead log may need on the disk to write and prune at all: SQLite begins it anew after 1,000 pages. */
-const RESERVE_BYTES = 8 << 20;
+/** What the write-ahead log may need on the disk to write and prune at all: see `MOST_PAGES`, of 8 KiB. */
+const RESERVE_BYTES = 32 << 20;
 
 export class Bounds {
   #tables;

@@ -5,6 +5,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { opening } from "./calls.js";
 import { Keeper } from "./keeper.js";
+import { WriteAheadLog } from "./write-ahead-log.js";
 
 /** @typedef {import("./calls.js").Call} Call */
 /** What it says; `seconds`: of the transaction. @typedef {{ answers: import("./calls.js").Answer[] } & Partial<import("./keeper.js").Written & { seconds: number }>} Said */
@@ -22,10 +23,12 @@ opening(port, () => serve(new Keeper(options)));
 
 /** @param {Keeper} keeper */
 function serve(keeper) {
+  const log = new WriteAheadLog(options.file, () => keeper.copyRest());
   const write = (/** @type {Call[]} */ calls) => {
     const start = performance.now();
     const written = keeper.write(calls);
     port.postMessage({ ...written, seconds: (performance.now() - start) / 1000 });
+    log.written(sizeOf(calls));
     return written;
   };
   // Some at a time, so that what is received need not wait for all.
@@ -41,14 +44,15 @@ function serve(keeper) {
     if (writes.length > 0) write(writes);
     for (const call of calls) {
       if (WRITES.includes(call.method)) continue;
-      if (call.method === "close") return close();
+      if (call.method === "close") return void close();
       const answer = keeper.read(call);
       port.postMessage({ answers: [answer] }, buffersOf(answer.value));
     }
   });
 
-  function close() {
+  async function close() {
     clearInterval(ageing);
+    await log.close();
     keeper.close();
     port.close();
   }

@@ -9,6 +9,7 @@ import { lock } from "./lock.js";
 import { openKept } from "./open.js";
 import { packed } from "./packed-ids.js";
 import { Tables } from "./tables.js";
+import { copy } from "./write-ahead-log.js";
 
 /** @typedef {import("./bounds.js").Limits & { file: string }} Options */
 /** @typedef {import("./calls.js").Answer} Answer */
@@ -124,6 +125,11 @@ export class Keeper {
     });
     const counts = { bytes: tables.bytes().used, bodies: this.#bodies, last: tables.last() };
     return { ...counts, dead: tables.deadCounts(), positions: tables.positions(), behind: Object.fromEntries(behind) };
+  }
+
+  /** Copies what is left of the log, so that it begins anew. */
+  copyRest() {
+    copy(this.#database);
   }
 
   close() {

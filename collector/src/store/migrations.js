@@ -71,4 +71,27 @@ export const MIGRATIONS = [
     WHERE body <= (SELECT max(last) FROM segments) ORDER BY 1, 2, 3;
   DROP TABLE former;
   `,
+  `
+  -- Entries of a segment, some dozens in a row, by the first of them: see trace-blocks.js.
+  CREATE TABLE blocks (
+    segment INTEGER NOT NULL,
+    trace BLOB NOT NULL,
+    body INTEGER NOT NULL,
+    entries BLOB NOT NULL,
+    PRIMARY KEY (segment, trace, body)
+  ) STRICT, WITHOUT ROWID;
+
+  -- A segment that is only begun is begun anew.
+  WITH numbered AS (
+    SELECT segment, trace, body, (row_number() OVER (PARTITION BY segment ORDER BY trace, body) - 1) / 70 AS number
+    FROM traces WHERE segment IN (SELECT last FROM segments)
+  ), ordered AS (
+    SELECT segment, number, first_value(trace) OVER block AS trace, first_value(body) OVER block AS body,
+      unhex(printf('%08x%012x', length(trace), body)) || trace AS entry, trace AS own, body AS of
+    FROM numbered WINDOW block AS (PARTITION BY segment, number ORDER BY trace, body)
+  )
+    INSERT INTO blocks (segment, trace, body, entries)
+    SELECT segment, trace, body, CAST(group_concat(entry, '' ORDER BY own, of) AS BLOB) FROM ordered GROUP BY segment, number;
+  DROP TABLE traces;
+  `,
 ];

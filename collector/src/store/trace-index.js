@@ -5,16 +5,15 @@
  * readers take a segment for written when it is whole.
  */
 import { HEAD, unpacked } from "./packed-ids.js";
+import { blockOf, endOfBlock, entriesOf } from "./trace-blocks.js";
 
-/** @typedef {{ trace: string, body: number }} Entry In latin1. */
+/** @typedef {import("./trace-blocks.js").Entry} Entry */
 /** A segment that is written; `last`: the last of its bodies. @typedef {{ last: number, entries: Entry[], written: number }} Segment */
 
 /** Of ids, as they stand beside bodies, in one segment: some 26,000 of usual length. Sorting them takes 20 ms. */
 export const SEGMENT_BYTES = 512 << 10;
 /** Twice as much is written as is added, so that a segment is whole long before the next one is due. */
 const PACE = 2;
-/** Entries that one statement writes: in half the time of as many statements. */
-const ROWS = 32;
 
 export class TraceIndex {
   #sql;
@@ -35,15 +34,14 @@ export class TraceIndex {
       remove: database.prepare("DELETE FROM traced WHERE body = ?"),
       last: database.prepare("SELECT coalesce(max(last), 0) FROM segments").pluck(),
       owed: database.prepare("SELECT coalesce(sum(length(traces)), 0) FROM traced WHERE body > ?").pluck(),
-      begun: database.prepare("SELECT trace, body, segment FROM traces ORDER BY segment DESC, trace DESC, body DESC LIMIT 1"),
+      begun: database.prepare("SELECT segment, entries FROM blocks ORDER BY segment DESC, trace DESC, body DESC LIMIT 1"),
       waiting: database.prepare("SELECT body, traces FROM traced WHERE body > ? ORDER BY body"),
-      write: database.prepare("INSERT INTO traces (segment, trace, body) VALUES (?, ?, ?)"),
-      writeRows: database.prepare(`INSERT INTO traces (segment, trace, body) VALUES ${Array(ROWS).fill("(?, ?, ?)").join()}`),
+      write: database.prepare("INSERT INTO blocks (segment, trace, body, entries) VALUES (?, ?, ?, ?)"),
       whole: database.prepare("INSERT INTO segments (last) VALUES (?)"),
       holder: database.prepare("SELECT min(last) FROM segments WHERE last >= ?").pluck(),
       isUsed: database.prepare(`
         SELECT EXISTS (SELECT 1 FROM traced WHERE body <= @last AND body > (SELECT coalesce(max(last), 0) FROM segments WHERE last < @last))`).pluck(),
-      dropEntries: database.prepare("DELETE FROM traces WHERE segment = ?"),
+      dropEntries: database.prepare("DELETE FROM blocks WHERE segment = ?"),
       drop: database.prepare("DELETE FROM segments WHERE last = ?"),
     };
     this.begin();
@@ -104,10 +102,9 @@ export class TraceIndex {
   #write(segment) {
     const { last, entries } = segment;
     while (this.#due > 0 && segment.written < entries.length) {
-      const some = entries.slice(segment.written, segment.written + ROWS);
-      const rows = some.map(({ trace, body }) => [last, Buffer.from(trace, "latin1"), body]);
-      if (rows.length === ROWS) this.#sql.writeRows.run(rows.flat());
-      else for (const row of rows) this.#sql.write.run(row);
+      const some = entries.slice(segment.written, endOfBlock(entries, segment.written));
+      const [{ trace, body }] = some;
+      this.#sql.write.run(last, Buffer.from(trace, "latin1"), body, blockOf(some));
       this.#due = some.reduce((due, { trace }) => due - HEAD - trace.length, this.#due);
       segment.written += some.length;
     }
@@ -121,10 +118,10 @@ export class TraceIndex {
 
   /** The segment of which a part is in the file: what follows its last entry is to be written. @returns {Segment | undefined} */
   #begun() {
-    const begun = /** @type {{ trace: Buffer, body: number, segment: number } | undefined} */ (this.#sql.begun.get());
+    const begun = /** @type {{ segment: number, entries: Buffer } | undefined} */ (this.#sql.begun.get());
     if (!begun || begun.segment <= this.#last) return undefined;
-    const trace = begun.trace.toString("latin1");
-    const isLeft = (/** @type {Entry} */ entry) => entry.trace > trace || (entry.trace === trace && entry.body > begun.body);
+    const [{ trace, body }] = [...entriesOf(begun.entries)].slice(-1);
+    const isLeft = (/** @type {Entry} */ entry) => entry.trace > trace || (entry.trace === trace && entry.body > body);
     const { entries } = this.#collected(({ body }) => body > begun.segment);
     return { last: begun.segment, entries: entries.filter(isLeft), written: 0 };
   }

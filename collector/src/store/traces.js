@@ -1,12 +1,23 @@
 /** What is asked about traces, by their index and by what it does not have yet. */
 import { unpacked } from "./packed-ids.js";
 import { Recent } from "./recent.js";
+import { bodiesIn } from "./trace-blocks.js";
 
 /** @typedef {import("../types.js").StoredBody} StoredBody */
 
-/** Entries of one trace, by a seek in each segment that may have bodies after one. */
-const ENTRIES = "segments CROSS JOIN traces ON traces.segment = segments.last AND traces.trace = @trace AND traces.body > @after";
-const SINCE = "WHERE segments.last > @after";
+/**
+ * Blocks in which a trace may be, of each segment that may have bodies after one: the last that begins before it, if its bytes are
+ * in there, and those that begin with it.
+ */
+const BLOCKS = `
+  SELECT entries FROM (
+    SELECT (SELECT entries FROM blocks WHERE segment = last AND trace < @trace ORDER BY trace DESC, body DESC LIMIT 1) AS entries
+    FROM segments WHERE last > @after
+  ) WHERE instr(entries, @trace)
+  UNION ALL
+  SELECT entries FROM segments CROSS JOIN blocks ON segment = last AND trace = @trace WHERE last > @after`;
+/** Traces that come again, of which is known where. */
+const MOST_KNOWN = 10_000;
 
 export class Traces {
   #database;
@@ -22,10 +33,7 @@ export class Traces {
       length: database.prepare("SELECT length(body) FROM bodies WHERE id = ?").pluck(),
       body: database.prepare("SELECT id, type AS contentType, body, at, spans FROM bodies WHERE id = ?"),
       traced: database.prepare("SELECT body, traces FROM traced WHERE body > ? ORDER BY body"),
-      bodies: database.prepare(`SELECT traces.body FROM ${ENTRIES} ${SINCE}`).pluck(),
-      isLater: database.prepare(`SELECT 1 FROM ${ENTRIES} CROSS JOIN bodies ON bodies.id = traces.body ${SINCE} LIMIT 1`).pluck(),
-      sums: database.prepare(`
-        SELECT count(*) AS bodies, coalesce(sum(length(bodies.body)), 0) AS bytes FROM ${ENTRIES} CROSS JOIN bodies ON bodies.id = traces.body ${SINCE}`),
+      blocks: database.prepare(BLOCKS).pluck(),
     };
   }
 
@@ -39,9 +47,14 @@ export class Traces {
     return this.#reading(() => {
       const after = position > this.#last() ? 0 : position;
       const traces = [];
+      /** The newest body of those that come again. @type {Map<string, number>} */
+      const known = new Map();
       for (const { body, traces: ids } of /** @type {Iterable<{ body: number, traces: Buffer }>} */ (this.#sql.traced.iterate(after))) {
-        for (const id of unpacked(ids).filter((trace) => this.#isNewest(trace, body))) {
-          traces.push({ traceId: Buffer.from(id, "latin1").toString("hex"), ...this.#sumsOf(id), changed: body });
+        for (const id of unpacked(ids)) {
+          if ((known.get(id) ?? 0) > body) continue;
+          const { newest, ...sums } = this.#sumsOf(id);
+          if (newest === body) traces.push({ traceId: Buffer.from(id, "latin1").toString("hex"), ...sums, changed: body });
+          else if (known.size < MOST_KNOWN) known.set(id, newest);
         }
         if (traces.length >= limit) break;
       }
@@ -54,21 +67,15 @@ export class Traces {
     return /** @type {number} */ (this.#sql.last.get() ?? 0);
   }
 
-  /** Whether a trace has no body after this one. @param {string} trace @param {number} body */
-  #isNewest(trace, body) {
-    const newest = this.#recent.bodiesOf(trace).findLast((other) => other <= body || this.#lengthOf(other) !== undefined) ?? 0;
-    if (newest > body) return false;
-    return this.#sql.isLater.get({ trace: Buffer.from(trace, "latin1"), after: body }) === undefined;
-  }
-
-  /** @param {string} trace @returns {{ bodies: number, bytes: number }} */
+  /** @param {string} trace @returns {{ bodies: number, bytes: number, newest: number }} */
   #sumsOf(trace) {
-    const sums = /** @type {{ bodies: number, bytes: number }} */ (this.#sql.sums.get({ trace: Buffer.from(trace, "latin1"), after: 0 }));
-    for (const body of this.#recent.bodiesOf(trace)) {
+    const sums = { bodies: 0, bytes: 0, newest: 0 };
+    for (const body of this.#after(Buffer.from(trace, "latin1"), 0)) {
       const bytes = this.#lengthOf(body);
       if (bytes === undefined) continue;
       sums.bodies++;
       sums.bytes += bytes;
+      sums.newest = Math.max(sums.newest, body);
     }
     return sums;
   }
@@ -104,8 +111,9 @@ export class Traces {
 
   /** @param {Buffer} trace @param {number} after @returns {number[]} */
   #after(trace, after) {
-    const recent = this.#recent.bodiesOf(trace.toString("latin1")).filter((body) => body > after);
-    return [.../** @type {number[]} */ (this.#sql.bodies.all({ trace, after })), ...recent];
+    const blocks = /** @type {Buffer[]} */ (this.#sql.blocks.all({ trace, after }));
+    const bodies = [...blocks.flatMap((block) => bodiesIn(block, trace)), ...this.#recent.bodiesOf(trace.toString("latin1"))];
+    return bodies.filter((body) => body > after);
   }
 
   /** What is asked together is answered as of one moment: an entry is never between its two places. @template T @param {() => T} ask @returns {T} */

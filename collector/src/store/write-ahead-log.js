@@ -1,0 +1,61 @@
+/**
+ * What is written goes into SQLite's write-ahead log first, and is copied into the file from there. SQLite copies within a commit, and
+ * whoever waits for that commit waits for the disk three times. So a thread of its own copies while others are written.
+ *
+ * A log that is written all the time is never copied to its end, and only then it begins anew: what is left of a long one, which is
+ * little, the keeper copies itself, between two transactions.
+ */
+import { once } from "node:events";
+import { Worker } from "node:worker_threads";
+
+/** Of bodies: when so much was written, copying begins. */
+const STEP_BYTES = 4 << 20;
+/** Pages of a log that is to begin anew: 16 MiB. */
+const LONG_PAGES = 2000;
+/** Pages at which SQLite copies within a commit, should the thread not be able to: 32 MiB. */
+export const MOST_PAGES = 4096;
+
+/** What the thread says when it has copied; `pages`: of the log, unless it could not be copied now. @typedef {{ pages?: number }} Copied */
+
+/** @param {import("better-sqlite3").Database} database @returns {Copied} */
+export function copy(database) {
+  try {
+    const [{ log }] = /** @type {{ log: number }[]} */ (database.pragma("wal_checkpoint(PASSIVE)"));
+    return { pages: log };
+  } catch (error) {
+    // The disk is full, for instance. All of it is in the log still, and is copied the next time.
+    if (!(/** @type {{ code?: string }} */ (error).code?.startsWith("SQLITE_"))) throw error;
+    return {};
+  }
+}
+
+export class WriteAheadLog {
+  #worker;
+  #bytes = 0;
+  #isCopying = false;
+
+  /** @param {string} file Of the store. @param {() => void} copyRest */
+  constructor(file, copyRest) {
+    this.#worker = new Worker(new URL("./copier-thread.js", import.meta.url), { workerData: { file } });
+    this.#worker.on("message", (/** @type {Copied} */ { pages = 0 }) => {
+      this.#isCopying = false;
+      if (pages >= LONG_PAGES) copyRest();
+    });
+  }
+
+  /** @param {number} bytes Of bodies, in a transaction. */
+  written(bytes) {
+    this.#bytes += bytes;
+    if (this.#isCopying || this.#bytes < STEP_BYTES) return;
+    this.#bytes = 0;
+    this.#isCopying = true;
+    this.#worker.postMessage("copy");
+  }
+
+  /** Ends when nothing is being copied any more. */
+  async close() {
+    const ended = once(this.#worker, "exit");
+    this.#worker.postMessage("close");
+    await ended;
+  }
+}

@@ -27,7 +27,7 @@ export function blockOf(entries) {
   for (const { trace, body } of entries) {
     at = block.writeUInt32BE(trace.length, at);
     at = block.writeUIntBE(body, at, BODY);
-    at += block.latin1Write(trace, at);
+    at += block.write(trace, at, "latin1");
   }
   return block;
 }
@@ -37,7 +37,7 @@ export function* entriesOf(block) {
   for (let at = 0; at < block.length; ) {
     const id = at + HEAD;
     const end = id + block.readUInt32BE(at);
-    yield { trace: block.latin1Slice(id, end), body: block.readUIntBE(at + LENGTH, BODY) };
+    yield { trace: block.toString("latin1", id, end), body: block.readUIntBE(at + LENGTH, BODY) };
     at = end;
   }
 }

@@ -24,6 +24,7 @@ export function rehearse(viewer: Token2TextViewer): void {
   const root = host.attachShadow({ mode: "closed" });
   adoptStyles(root, (viewer.constructor as typeof LitElement).elementStyles);
   whenIdle(() => {
+    if (!viewer.showsSources) return;
     viewer.renderRoot.append(host);
     render(view(standIn(viewer)), root);
     const list = root.querySelector<List>("t2t-list")!;
@@ -44,7 +45,8 @@ function standIn(viewer: Token2TextViewer): Token2TextViewer {
   facts.add(rows);
   const load: Load = { id: 0, what: "traces", name: "rehearsal", state: "loading", progress: { what: "Reading", done: 1, total: 2 } };
   const session: Partial<Session> = { rows, version: 1, loads: [load], checked: { done: 1, total: 2 }, columns: facts.columns(), scale: facts.scale };
-  return withOthers(viewer, { session: withOthers(viewer.session, session), showsSources: false, requestUpdate: () => {} });
+  // Without `page`, nothing is looked for beside it.
+  return withOthers(viewer, { session: withOthers(viewer.session, session), showsSources: false, page: false, requestUpdate: () => {} });
 }
 
 /** An object that differs in some properties. */

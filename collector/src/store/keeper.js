@@ -6,7 +6,7 @@ import { answerTo, readingAnswerTo, refusedBySqlite } from "./calls.js";
 import { createClock } from "./clock.js";
 import { contentsOf } from "./contents.js";
 import { lock } from "./lock.js";
-import { openKept } from "./open.js";
+import { closed, openKept } from "./open.js";
 import { packed } from "./packed-ids.js";
 import { Tables } from "./tables.js";
 import { copy } from "./write-ahead-log.js";
@@ -35,19 +35,23 @@ export class Keeper {
    */
   constructor({ file, ...limits }, clocks) {
     this.#free = lock(file);
+    /** @type {import("better-sqlite3").Database | undefined} */
+    let database;
     try {
-      this.#database = openKept(file);
+      database = openKept(file);
+      this.#database = database;
+      this.#tables = new Tables(database);
+      this.#now = createClock(this.#tables.newest(), clocks);
+      this.#bodies = this.#tables.count();
     } catch (error) {
+      const why = closed(file, database, error);
       this.#free();
-      throw error;
+      throw why;
     }
-    this.#tables = new Tables(this.#database);
     this.#bounds = new Bounds(this.#tables, limits, () => {
       const { bavail, bsize } = statfsSync(file);
       return bavail * bsize;
     });
-    this.#now = createClock(this.#tables.newest(), clocks);
-    this.#bodies = this.#tables.count();
     this.#exports = limits.exports;
     this.#transact = this.#database.transaction((/** @type {Call[]} */ calls) => this.#writeAll(calls));
   }

@@ -72,26 +72,30 @@ export const MIGRATIONS = [
   DROP TABLE former;
   `,
   `
-  -- Entries of a segment, some dozens in a row, by the first of them: see trace-blocks.js.
+  -- Entries of a segment, some in a row, by the first of them: see trace-blocks.js.
   CREATE TABLE blocks (
+    id INTEGER PRIMARY KEY,
     segment INTEGER NOT NULL,
     trace BLOB NOT NULL,
     body INTEGER NOT NULL,
-    entries BLOB NOT NULL,
-    PRIMARY KEY (segment, trace, body)
-  ) STRICT, WITHOUT ROWID;
+    marks BLOB NOT NULL,
+    entries BLOB NOT NULL
+  ) STRICT;
+  CREATE UNIQUE INDEX blocks_by_first ON blocks (segment, trace, body, marks);
 
   -- A segment that is only begun is begun anew.
   WITH numbered AS (
-    SELECT segment, trace, body, (row_number() OVER (PARTITION BY segment ORDER BY trace, body) - 1) / 70 AS number
+    SELECT segment, trace, body, (row_number() OVER (PARTITION BY segment ORDER BY trace, body) - 1) / 20 AS number
     FROM traces WHERE segment IN (SELECT last FROM segments)
   ), ordered AS (
     SELECT segment, number, first_value(trace) OVER block AS trace, first_value(body) OVER block AS body,
+      CASE length(trace) WHEN 0 THEN x'00' ELSE substr(trace, -1) END AS mark,
       unhex(printf('%08x%012x', length(trace), body)) || trace AS entry, trace AS own, body AS of
     FROM numbered WINDOW block AS (PARTITION BY segment, number ORDER BY trace, body)
   )
-    INSERT INTO blocks (segment, trace, body, entries)
-    SELECT segment, trace, body, CAST(group_concat(entry, '' ORDER BY own, of) AS BLOB) FROM ordered GROUP BY segment, number;
+    INSERT INTO blocks (segment, trace, body, marks, entries)
+    SELECT segment, trace, body, CAST(group_concat(mark, '' ORDER BY own, of) AS BLOB), CAST(group_concat(entry, '' ORDER BY own, of) AS BLOB)
+    FROM ordered GROUP BY segment, number;
   DROP TABLE traces;
   `,
 ];

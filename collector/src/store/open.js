@@ -77,9 +77,21 @@ function opened(file, prepare, flags) {
     prepare(database);
     return database;
   } catch (error) {
-    database?.close();
-    throw error instanceof StoreError ? error : inWords(file, /** @type {NodeJS.ErrnoException} */ (error));
+    throw closed(file, database, error);
   }
+}
+
+/**
+ * Closes a file that is of no use.
+ *
+ * @param {string} file
+ * @param {Database.Database | undefined} database
+ * @param {unknown} error Why.
+ * @returns {StoreError} To be thrown.
+ */
+export function closed(file, database, error) {
+  database?.close();
+  return error instanceof StoreError ? error : inWords(file, /** @type {NodeJS.ErrnoException} */ (error));
 }
 
 /** How many migrations it has; 0 for a new file. @param {Database.Database} database @param {string} file @param {readonly string[]} migrations */
@@ -111,6 +123,7 @@ const REASONS = {
   EACCES: "this user may not write it",
   EPERM: "this user may not write it",
   EROFS: "it is on a file system that cannot be written",
+  SQLITE_CORRUPT: "it is damaged; `sqlite3 FILE .recover` gets out of it what is left",
   SQLITE_READONLY: "this user may not write it",
 };
 

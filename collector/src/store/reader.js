@@ -2,7 +2,7 @@
 import { toProtobuf } from "token2text/exporters/otlp";
 import { JSON_TYPE } from "../receive/answers.js";
 import { Refusal } from "../receive/refusal.js";
-import { openBeside } from "./open.js";
+import { closed, openBeside } from "./open.js";
 import { joined, spansOf } from "./spans.js";
 import { Traces } from "./traces.js";
 
@@ -22,7 +22,11 @@ export class Reader {
   /** @param {string} file @throws {import("./store-error.js").StoreError} */
   constructor(file) {
     this.#database = openBeside(file);
-    this.#traces = new Traces(this.#database);
+    try {
+      this.#traces = new Traces(this.#database);
+    } catch (error) {
+      throw closed(file, this.#database, error);
+    }
   }
 
   /** @param {number} after @param {number} limit */

@@ -1,5 +1,5 @@
 /**
- * Entries of the index of traces, some dozens in one value: a row for each would cost SQLite more than all else of a body. An entry is
+ * Entries of the index of traces, some twenty in one value: a row for each would cost SQLite more than all else of a body. An entry is
  * the length of a trace's id, in four bytes, the number of a body, in six, the most significant first, and the id.
  */
 
@@ -8,8 +8,8 @@
 const LENGTH = 4;
 const BODY = 6;
 const HEAD = LENGTH + BODY;
-/** Of one block, unless an id is longer: so four of them fill a page of 8 KiB, and none leaves it. */
-export const BLOCK_BYTES = 1900;
+/** Of one block, unless an id is longer: some twenty entries. Of longer ones, more would be read for nothing. */
+export const BLOCK_BYTES = 520;
 
 /** Where the block ends that begins with an entry. @param {Entry[]} entries @param {number} from @returns {number} */
 export function endOfBlock(entries, from) {
@@ -40,6 +40,21 @@ export function* entriesOf(block) {
     yield { trace: block.toString("latin1", id, end), body: block.readUIntBE(at + LENGTH, BODY) };
     at = end;
   }
+}
+
+/**
+ * The last byte of each id: where that of a trace is not among them, the block need not be read. Ids are random, so that few are.
+ *
+ * @param {Entry[]} entries
+ * @returns {Buffer}
+ */
+export function marksOf(entries) {
+  return Buffer.from(entries.map(({ trace }) => trace.charCodeAt(trace.length - 1) || 0));
+}
+
+/** What to look for in marks. @param {Buffer} trace @returns {Buffer} */
+export function markOf(trace) {
+  return Buffer.of(trace.at(-1) ?? 0);
 }
 
 /** Bodies of one trace. @param {Buffer} block @param {Buffer} trace @returns {number[]} */

@@ -5,7 +5,7 @@
  * readers take a segment for written when it is whole.
  */
 import { HEAD, unpacked } from "./packed-ids.js";
-import { blockOf, endOfBlock, entriesOf } from "./trace-blocks.js";
+import { blockOf, endOfBlock, entriesOf, marksOf } from "./trace-blocks.js";
 
 /** @typedef {import("./trace-blocks.js").Entry} Entry */
 /** A segment that is written; `last`: the last of its bodies. @typedef {{ last: number, entries: Entry[], written: number }} Segment */
@@ -36,7 +36,7 @@ export class TraceIndex {
       owed: database.prepare("SELECT coalesce(sum(length(traces)), 0) FROM traced WHERE body > ?").pluck(),
       begun: database.prepare("SELECT segment, entries FROM blocks ORDER BY segment DESC, trace DESC, body DESC LIMIT 1"),
       waiting: database.prepare("SELECT body, traces FROM traced WHERE body > ? ORDER BY body"),
-      write: database.prepare("INSERT INTO blocks (segment, trace, body, entries) VALUES (?, ?, ?, ?)"),
+      write: database.prepare("INSERT INTO blocks (segment, trace, body, marks, entries) VALUES (?, ?, ?, ?, ?)"),
       whole: database.prepare("INSERT INTO segments (last) VALUES (?)"),
       holder: database.prepare("SELECT min(last) FROM segments WHERE last >= ?").pluck(),
       isUsed: database.prepare(`
@@ -104,7 +104,7 @@ export class TraceIndex {
     while (this.#due > 0 && segment.written < entries.length) {
       const some = entries.slice(segment.written, endOfBlock(entries, segment.written));
       const [{ trace, body }] = some;
-      this.#sql.write.run(last, Buffer.from(trace, "latin1"), body, blockOf(some));
+      this.#sql.write.run(last, Buffer.from(trace, "latin1"), body, marksOf(some), blockOf(some));
       this.#due = some.reduce((due, { trace }) => due - HEAD - trace.length, this.#due);
       segment.written += some.length;
     }

@@ -1,22 +1,24 @@
 /** What is asked about traces, by their index and by what it does not have yet. */
 import { unpacked } from "./packed-ids.js";
 import { Recent } from "./recent.js";
-import { bodiesIn } from "./trace-blocks.js";
+import { bodiesIn, markOf } from "./trace-blocks.js";
 
 /** @typedef {import("../types.js").StoredBody} StoredBody */
 
-/**
- * Blocks in which a trace may be, of each segment that may have bodies after one: the last that begins before it, if its bytes are
- * in there, and those that begin with it.
- */
+/** Of each segment that may have bodies after one, the last block that does not begin behind a trace, if it may be in there. */
 const BLOCKS = `
-  SELECT entries FROM (
-    SELECT (SELECT entries FROM blocks WHERE segment = last AND trace < @trace ORDER BY trace DESC, body DESC LIMIT 1) AS entries
-    FROM segments WHERE last > @after
-  ) WHERE instr(entries, @trace)
+  WITH found AS MATERIALIZED (
+    SELECT (
+      SELECT CASE WHEN instr(marks, @mark) THEN id END FROM blocks WHERE segment = last AND trace <= @trace ORDER BY trace DESC, body DESC LIMIT 1
+    ) AS id FROM segments WHERE last > @after
+  )
+  SELECT segment, trace = @trace AS isFirst, entries FROM found CROSS JOIN blocks USING (id)`;
+/** Of a segment that has a block which begins with the trace, all in which it may be. */
+const ALL_BLOCKS = `
+  SELECT entries FROM blocks WHERE segment = @segment AND trace = @trace
   UNION ALL
-  SELECT entries FROM segments CROSS JOIN blocks ON segment = last AND trace = @trace WHERE last > @after`;
-/** Traces that come again, of which is known where. */
+  SELECT * FROM (SELECT entries FROM blocks WHERE segment = @segment AND trace < @trace ORDER BY trace DESC, body DESC LIMIT 1)`;
+/** So many traces that come again are remembered, with where. */
 const MOST_KNOWN = 10_000;
 
 export class Traces {
@@ -33,7 +35,8 @@ export class Traces {
       length: database.prepare("SELECT length(body) FROM bodies WHERE id = ?").pluck(),
       body: database.prepare("SELECT id, type AS contentType, body, at, spans FROM bodies WHERE id = ?"),
       traced: database.prepare("SELECT body, traces FROM traced WHERE body > ? ORDER BY body"),
-      blocks: database.prepare(BLOCKS).pluck(),
+      blocks: database.prepare(BLOCKS),
+      allBlocks: database.prepare(ALL_BLOCKS).pluck(),
     };
   }
 
@@ -53,8 +56,10 @@ export class Traces {
         for (const id of unpacked(ids)) {
           if ((known.get(id) ?? 0) > body) continue;
           const { newest, ...sums } = this.#sumsOf(id);
-          if (newest === body) traces.push({ traceId: Buffer.from(id, "latin1").toString("hex"), ...sums, changed: body });
-          else if (known.size < MOST_KNOWN) known.set(id, newest);
+          if (newest === body) {
+            known.delete(id);
+            traces.push({ traceId: Buffer.from(id, "latin1").toString("hex"), ...sums, changed: body });
+          } else if (known.size < MOST_KNOWN) known.set(id, newest);
         }
         if (traces.length >= limit) break;
       }
@@ -111,7 +116,10 @@ export class Traces {
 
   /** @param {Buffer} trace @param {number} after @returns {number[]} */
   #after(trace, after) {
-    const blocks = /** @type {Buffer[]} */ (this.#sql.blocks.all({ trace, after }));
+    const found = /** @type {{ segment: number, isFirst: number, entries: Buffer }[]} */ (this.#sql.blocks.all({ trace, after, mark: markOf(trace) }));
+    const blocks = found.flatMap(({ segment, isFirst, entries }) => {
+      return isFirst ? /** @type {Buffer[]} */ (this.#sql.allBlocks.all({ segment, trace })) : entries;
+    });
     const bodies = [...blocks.flatMap((block) => bodiesIn(block, trace)), ...this.#recent.bodiesOf(trace.toString("latin1"))];
     return bodies.filter((body) => body > after);
   }

@@ -11,8 +11,6 @@ export const APPLICATION_ID = 0x74327463;
 const BUSY_MILLIS = 5000;
 /** What a large transaction has made of the log is given back after it. */
 const LOG_BYTES = 64 << 20;
-/** A transaction of many bodies: SQLite's usual 2 MB are less, and what does not fit is written before the commit. */
-const CACHE_BYTES = 32 << 20;
 /** Bodies of 145 KB are written a third faster than in SQLite's pages of 4 KiB, those of 3 KB as fast. */
 const PAGE_BYTES = 8192;
 
@@ -32,7 +30,6 @@ export function openKept(file, migrations = MIGRATIONS) {
     database.pragma("journal_mode = WAL");
     // An acknowledgement must outlive the machine, not only the process.
     database.pragma("synchronous = FULL");
-    database.pragma(`cache_size = -${CACHE_BYTES >> 10}`);
     database.pragma(`wal_autocheckpoint = ${MOST_PAGES}`);
     database.pragma(`journal_size_limit = ${LOG_BYTES}`);
     migrate(database, migrations, version);

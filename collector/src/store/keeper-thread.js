@@ -23,7 +23,7 @@ opening(port, () => serve(new Keeper(options)));
 
 /** @param {Keeper} keeper */
 function serve(keeper) {
-  const log = new WriteAheadLog(options.file, () => keeper.copyRest());
+  const log = new WriteAheadLog(options.file, () => keeper.checkpoint());
   const write = (/** @type {Call[]} */ calls) => {
     const start = performance.now();
     const written = keeper.write(calls);
@@ -32,8 +32,9 @@ function serve(keeper) {
     return written;
   };
   // Some at a time, so that what is received need not wait for all.
+  let isOpen = true;
   const pruneOld = () => {
-    if (write([{ id: 0, method: "pruneOld", args: [] }]).pruned.age > 0) setImmediate(pruneOld);
+    if (isOpen && write([{ id: 0, method: "pruneOld", args: [] }]).pruned.age > 0) setImmediate(pruneOld);
   };
   const { ageMillis } = options;
   const ageing = ageMillis === undefined ? undefined : setInterval(pruneOld, Math.min(OLD_MILLIS, ageMillis / 2));
@@ -52,6 +53,7 @@ function serve(keeper) {
 
   async function close() {
     clearInterval(ageing);
+    isOpen = false;
     await log.close();
     keeper.close();
     port.close();

@@ -9,7 +9,7 @@ import { lock } from "./lock.js";
 import { closed, openKept } from "./open.js";
 import { packed } from "./packed-ids.js";
 import { Tables } from "./tables.js";
-import { copy } from "./write-ahead-log.js";
+import { checkpoint } from "./write-ahead-log.js";
 
 /** @typedef {import("./bounds.js").Limits & { file: string }} Options */
 /** @typedef {import("./calls.js").Answer} Answer */
@@ -132,8 +132,8 @@ export class Keeper {
   }
 
   /** Copies what is left of the log, so that it begins anew. */
-  copyRest() {
-    copy(this.#database);
+  checkpoint() {
+    checkpoint(this.#database);
   }
 
   close() {

@@ -3,7 +3,7 @@
  * whoever waits for that commit waits for the disk three times. So a thread of its own copies while others are written.
  *
  * A log that is written all the time is never copied to its end, and only then it begins anew: what is left of a long one, which is
- * little, the keeper copies itself, between two transactions.
+ * little, the keeper copies itself, between two transactions. SQLite calls copying a checkpoint.
  */
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
@@ -15,10 +15,10 @@ const LONG_PAGES = 2000;
 /** Pages at which SQLite copies within a commit, should the thread not be able to: 32 MiB. */
 export const MOST_PAGES = 4096;
 
-/** What the thread says when it has copied; `pages`: of the log, unless it could not be copied now. @typedef {{ pages?: number }} Copied */
+/** `pages`: of the log, unless it could not be copied now. @typedef {{ pages?: number }} Checkpoint */
 
-/** @param {import("better-sqlite3").Database} database @returns {Copied} */
-export function copy(database) {
+/** @param {import("better-sqlite3").Database} database @returns {Checkpoint} */
+export function checkpoint(database) {
   try {
     const [{ log }] = /** @type {{ log: number }[]} */ (database.pragma("wal_checkpoint(PASSIVE)"));
     return { pages: log };
@@ -32,24 +32,24 @@ export function copy(database) {
 export class WriteAheadLog {
   #worker;
   #bytes = 0;
-  #isCopying = false;
+  #isUnderWay = false;
 
-  /** @param {string} file Of the store. @param {() => void} copyRest */
-  constructor(file, copyRest) {
-    this.#worker = new Worker(new URL("./copier-thread.js", import.meta.url), { workerData: { file } });
-    this.#worker.on("message", (/** @type {Copied} */ { pages = 0 }) => {
-      this.#isCopying = false;
-      if (pages >= LONG_PAGES) copyRest();
+  /** @param {string} file Of the store. @param {() => void} checkpointRest */
+  constructor(file, checkpointRest) {
+    this.#worker = new Worker(new URL("./checkpoint-thread.js", import.meta.url), { workerData: { file } });
+    this.#worker.on("message", (/** @type {Checkpoint} */ { pages = 0 }) => {
+      this.#isUnderWay = false;
+      if (pages >= LONG_PAGES) checkpointRest();
     });
   }
 
   /** @param {number} bytes Of bodies, in a transaction. */
   written(bytes) {
     this.#bytes += bytes;
-    if (this.#isCopying || this.#bytes < STEP_BYTES) return;
+    if (this.#isUnderWay || this.#bytes < STEP_BYTES) return;
     this.#bytes = 0;
-    this.#isCopying = true;
-    this.#worker.postMessage("copy");
+    this.#isUnderWay = true;
+    this.#worker.postMessage("checkpoint");
   }
 
   /** Ends when nothing is being copied any more. */
